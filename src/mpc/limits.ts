@@ -17,6 +17,8 @@ interface ChainLimitsFile {
   /** By contract, `native`, or `gas` (fees of settlements); what is not named is refused. */
   tokens: Record<string, TokenLimitsFile>;
   deniedAddresses?: string[];
+  /** Where coins of the house may be withdrawn to; nowhere unless it is named here. */
+  houseDestinations?: string[];
 }
 interface TokenLimitsFile {
   maxAmount?: string;
@@ -32,6 +34,7 @@ const chainLimits = Joi.object<ChainLimitsFile>({
   maxFee: amount,
   tokens: Joi.object().pattern(Joi.string().max(128), tokenLimits).required(),
   deniedAddresses: Joi.array().items(Joi.string().max(128)).max(100_000),
+  houseDestinations: Joi.array().items(Joi.string().max(128)).max(100),
 });
 const schema = Joi.object<LimitsFile>({
   chains: Joi.object().pattern(Joi.string().max(64), chainLimits).required(),
@@ -42,6 +45,7 @@ interface ChainLimits {
   /** By canonical contract; empty: the native coin; `houseGas`. */
   tokens: Map<string, SumLimits & { amount: bigint | null }>;
   denied: Set<string>;
+  houseDestinations: Set<string>;
 }
 
 export interface ListedLimit {
@@ -94,7 +98,8 @@ export class NodeLimits {
     if (!token) return spends.token === houseGas ? 'what the house pays is not allowed' : 'the token is not allowed';
     if (token.amount !== null && spends.amount > token.amount) return 'the amount is above the highest allowed';
     if (spends.recipients.some((recipient) => chain.denied.has(recipient))) return 'a recipient is denied';
-    return null;
+    const isForeign = spends.recipients.some((recipient) => !chain.houseDestinations.has(recipient));
+    return spends.purpose === 'withdrawal' && isForeign ? noDestination : null;
   }
 
   /** Every token that is allowed, for operators; amounts as decimal digits. */
@@ -117,10 +122,18 @@ export class NodeLimits {
   }
 }
 
+const noDestination = 'the recipient is no destination of the house';
+
+/** The same of a node whose operator has set no limits: it withdraws nothing, since nobody has named a destination. */
+export const refusalBy = (limits: NodeLimits | null, request: Pick<AdmissionRequest, 'kind' | 'spends'>): string | null => {
+  if (limits) return limits.refusal(request);
+  return request.spends.purpose === 'withdrawal' && request.kind !== 'cancellation' ? noDestination : null;
+};
+
 export const noSums: SumLimits = { key: null, node: null };
 
 function toChainLimits(
-  { maxFee, tokens, deniedAddresses = [] }: ChainLimitsFile,
+  { maxFee, tokens, deniedAddresses = [], houseDestinations = [] }: ChainLimitsFile,
   chain: ChainDefinition,
   family: FamilyCodec,
 ): ChainLimits {
@@ -131,12 +144,18 @@ function toChainLimits(
       { amount: toAmount(maxAmount), key: toAmount(maxPerKeyAndDay), node: toAmount(maxPerDay) },
     ] as const;
   });
-  const denied = deniedAddresses.map((address) => {
-    const parsed = family.parseAddress(address);
-    if (!parsed) throw new ConfigError(`MPC_NODE_LIMITS: ${address} is no address on ${chain.name}`);
-    return parsed.key;
-  });
-  return { maxFee: toAmount(maxFee), tokens: new Map(byContract), denied: new Set(denied) };
+  const toKeys = (addresses: string[]) =>
+    addresses.map((address) => {
+      const parsed = family.parseAddress(address);
+      if (!parsed) throw new ConfigError(`MPC_NODE_LIMITS: ${address} is no address on ${chain.name}`);
+      return parsed.key;
+    });
+  return {
+    maxFee: toAmount(maxFee),
+    tokens: new Map(byContract),
+    denied: new Set(toKeys(deniedAddresses)),
+    houseDestinations: new Set(toKeys(houseDestinations)),
+  };
 }
 
 /** @throws ConfigError for a token that the chain does not have. */

@@ -1,4 +1,4 @@
-import { createWalletClient, type Hex, http, keccak256 } from 'viem';
+import { type Hex, keccak256 } from 'viem';
 import type { ChainClient } from '../../../src/chains/family';
 import type { Sponsoring } from '../../../src/chains/payments';
 import { ChainRegistry } from '../../../src/chains/registry';
@@ -6,6 +6,7 @@ import { verifyLedger } from '../../../src/ledger/verify';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import type { OutboxMessage } from '../../../src/outbox/outbox';
 import { GatewayError } from '../../../src/platform/errors';
+import { toAttemptIntent } from '../../../src/transactions/intent';
 import { prepareAttempt } from '../../../src/transfers/prepare';
 import { observationSignaller } from '../../../src/transfers/workflows';
 import { checkGasBudget } from '../../../src/x402/settlement/gas-budget';
@@ -191,10 +192,13 @@ describe('coins that were sent and are in no block', () => {
 });
 
 describe('a top-up that is parked', () => {
+  beforeAll(() => (stuckAfterMs = 1_500));
+  afterAll(() => (stuckAfterMs = patientMs));
+
   test('is given up soon after its settlement has ended', async () => {
     await served.serve({
       sign: ({ kind }) => {
-        if (kind === 'gas') throw new GatewayError('order_refused', 'of a test');
+        if (kind === 'gas') throw new GatewayError('intent_mismatch', 'of a test');
       },
     });
     const txId = await fixture.accept(600, await approval());
@@ -214,7 +218,7 @@ describe('a top-up that is parked', () => {
     await served.serve({
       chain: {
         broadcast: async (input) => {
-          if (!isOtherSent) await useNonceOtherwise();
+          if (!isOtherSent) await useNonceOtherwise(input.txId);
           isOtherSent = true;
           return fixture.onChain.broadcast(input);
         },
@@ -232,16 +236,18 @@ describe('a top-up that is parked', () => {
   });
 
   /** A transaction of the settler that the gateway does not know, final; it leaves no trace in the balance. */
-  async function useNonceOtherwise(): Promise<void> {
-    const { client } = fixture.anvil;
-    const address = fixture.settler.address as Hex;
-    const value = await client.getBalance({ address });
-    await client.impersonateAccount({ address });
-    const wallet = createWalletClient({ account: address, transport: http(fixture.anvil.url) });
-    await wallet.sendTransaction({ to: address, value: 0n, gas: 21_000n, chain: null });
-    await client.stopImpersonatingAccount({ address });
-    await fixture.mine(fixture.chain.finalityDepth + 1);
-    await client.setBalance({ address, value });
+  async function useNonceOtherwise(txId: string): Promise<void> {
+    const { anvil, chain, client, signatures, mine } = fixture;
+    const [from, kind] = [fixture.settler.address, 'cancellation'] as const;
+    const family = fixture.getFamily(chain.family);
+    const unsigned = (await fixture.attempts(txId))[0]?.unsigned as Hex;
+    const { resources } = family.describe(unsigned);
+    const intent = toAttemptIntent({ from, outputs: [] }, kind);
+    const other = family.build({ chain, intent, kind, prepared: family.recover(unsigned, ether), resources });
+    const before = await anvil.client.getBalance({ address: from as Hex });
+    expect(await client.broadcast(family.assemble(other, signatures(other), from).bytes)).toEqual({ outcome: 'accepted' });
+    await mine(chain.finalityDepth + 1);
+    await anvil.client.setBalance({ address: from as Hex, value: before });
   }
 });
 
