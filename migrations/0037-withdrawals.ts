@@ -6,6 +6,10 @@ const schema = /* sql */ `
 insert into transaction_types (transaction_type, direction, is_held, is_signed, is_of_house) values
   ('GAS_WITHDRAWAL', 'out', true, true, true);
 
+alter table orders drop constraint orders_kind_check;
+alter table orders add constraint orders_kind_check check (kind in ('transfer', 'replacement', 'reissue', 'cancellation', 'settlement',
+  'typed_data', 'gas', 'withdrawal', 'consolidation', 'sweep', 'generate_key', 'bind_key', 'blacklist_page'));
+
 -- since when a settler takes nothing new
 alter table settlers add column draining_since timestamptz;
 update settlers set draining_since = clock_timestamp() where status = 'DRAINING';
@@ -41,6 +45,9 @@ create function withdrawal_is_open(settler uuid, but_for uuid default null) retu
     select from settler_withdrawals w left join transactions t on t.tx_id = w.withdrawal_id
      where w.settler_id = settler and w.refused is null and t.ended_at is null and w.withdrawal_id is distinct from but_for)
 $$;
+
+grant execute on function settler_is_idle(uuid, uuid), withdrawal_is_open(uuid, uuid)
+  to gateway_worker, gateway_authoriser, gateway_operator;
 
 create function guard_withdrawal() returns trigger language plpgsql as $$
 begin

@@ -54,15 +54,17 @@ export async function signPayment(account: Account, chain: string, payTo: string
 }
 
 /** What is handed out, once it is. */
-export async function handedOut(txId: string, timeoutMs = 120_000): Promise<Payload> {
+export async function handedOut(txId: string, timeoutMs = 30_000): Promise<Payload> {
+  let last: unknown;
   for (const until = Date.now() + timeoutMs; Date.now() < until; await delay(200)) {
     const answer = await api()
       .request<Answer>('GET', `/x402/sign/${txId}`)
-      .catch(() => undefined);
+      .catch((error: unknown) => void (last = error));
     const payload = answer?.body.paymentPayload?.payload;
     if (payload) return payload;
+    last = answer?.body ?? last;
   }
-  throw new Error(`payment ${txId} was not handed out within ${timeoutMs} ms`);
+  throw new Error(`payment ${txId} was not handed out within ${timeoutMs} ms: ${JSON.stringify(last)}`);
 }
 
 /** Somebody sends it to the chain; resolves with the transaction when a block has it. */
