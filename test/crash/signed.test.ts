@@ -5,6 +5,7 @@ import { gatewayQuery } from '../adversary/processes';
 import { recordDifferences } from '../adversary/records';
 import { gateway } from '../e2e/gateway';
 import { ledgerDifferences } from '../e2e/ledger';
+import { findSettler } from '../e2e/payers';
 import { type Account, balances, call, fundedAccount, transactionWhen } from '../e2e/support';
 import { randomAddress } from '../factories';
 import { sharedWallet, stack } from '../stack/client';
@@ -54,7 +55,7 @@ const chainOf = (place: Place): Gap['chain'] =>
   place in ofNoGap ? ofNoGap[place as keyof typeof ofNoGap] : gapOf(place as GapName).chain;
 
 /** Long enough for a round; what expires is sent a round before it is wanted. */
-const seconds = { usual: 600, expiring: 10 };
+const seconds = { usual: 600, expiring: 20 };
 
 interface Payment {
   place: Place;
@@ -76,6 +77,8 @@ let expiringAccounts: Account[];
 beforeAll(async () => {
   expect(await gateway(['client', 'policy', 'demo', '--whitelist', 'approve', '--cooling', '0'])).toMatchObject({ code: 0 });
   await sharedWallet();
+  // nodes that generate the key of the house do not sign in time
+  await findSettler();
   const create = (place: Place) => fundedAccount(chainOf(place), { USDC: '1' });
   const [created, others] = await Promise.all([
     Promise.all(places.map(async (place) => [place, await create(place)] as const)),
@@ -86,7 +89,7 @@ beforeAll(async () => {
   holds = await Holds.install(stack().postgres.url, { withReads: true, more: ['prepare: issue the order', expiring] });
   nodes = await NodeHolds.install();
   nextExpiring = await sendExpiring(0);
-}, 240_000);
+}, 400_000);
 afterAll(async () => {
   await release();
   await holds.remove();
