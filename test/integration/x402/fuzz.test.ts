@@ -56,8 +56,12 @@ function pathsOf(value: JsonValue, at: Path = []): Path[] {
   const inner = Array.isArray(value) ? value.map((item, index) => [index, item] as const) : Object.entries(value);
   return [...(at.length > 0 ? [at] : []), ...inner.flatMap(([key, item]) => pathsOf(item, [...at, key]))];
 }
+/** What is inherited, as a `constructor`, is not in JSON. */
 const at = (value: unknown, path: Path): unknown =>
-  path.reduce<unknown>((inner, key) => (inner as Record<string | number, unknown> | undefined)?.[key], value);
+  path.reduce<unknown>((inner, key) => {
+    const isHolder = typeof inner === 'object' && inner !== null && Object.hasOwn(inner, key);
+    return isHolder ? (inner as Record<string | number, unknown>)[key] : undefined;
+  }, value);
 
 /** Small changes of a text: another digit, another notation, another case, more around it. */
 const tweaks: ((text: string, position: number) => string)[] = [
