@@ -22,6 +22,7 @@ export type TestContract =
   | 'TestPermit2'
   | 'TestExactProxy'
   | 'TestUptoProxy'
+  | 'OddUptoProxy'
   | 'TestMulticall3'
   | 'TestWallet';
 

@@ -30,6 +30,7 @@ import { X402Limits0029 } from './0029-x402-limits';
 import { Outputs0031 } from './0031-outputs';
 import { Unconfirmed0032 } from './0032-unconfirmed';
 import { ForeignSpends0033 } from './0033-foreign-spends';
+import { Withdrawals0037 } from './0037-withdrawals';
 import { AuthoriserRules0040 } from './0040-authoriser-rules';
 
 /** In this order. A released migration is never edited: a change is a new file. */
@@ -66,5 +67,6 @@ export const migrations = [
   Outputs0031,
   Unconfirmed0032,
   ForeignSpends0033,
+  Withdrawals0037,
   AuthoriserRules0040,
 ];

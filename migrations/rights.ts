@@ -281,3 +281,12 @@ export const foreignSpendRights: Rights = {
     gateway_operator: 'select',
   },
 };
+
+/** Granted by the migration that adds the table. */
+export const withdrawalRights: Rights = {
+  settler_withdrawals: {
+    gateway_worker: 'select, update (refused)',
+    gateway_authoriser: 'select',
+    gateway_operator: 'select, insert (withdrawal_id, settler_id, to_address, to_address_key, amount, operator)',
+  },
+};

@@ -1,5 +1,13 @@
 import type { GetSignedType, SignedType } from './transactions/signed-type';
-import { authorisationType, settlementType, topUpType, type TransactionType, transferType } from './transactions/types';
+import { withdrawal } from './settlers/withdrawals/signed-type';
+import {
+  authorisationType,
+  settlementType,
+  topUpType,
+  type TransactionType,
+  transferType,
+  withdrawalType,
+} from './transactions/types';
 import { outbound } from './transfers/outbound';
 import { settlement } from './x402/settlement/signed-type';
 import { authorisation } from './x402/sign/signed-type';
@@ -10,6 +18,7 @@ const signedTypes = new Map<TransactionType, SignedType>([
   [settlementType, settlement],
   [topUpType, topUp],
   [authorisationType, authorisation],
+  [withdrawalType, withdrawal],
 ]);
 
 /** @throws Error for a type that is not in the table. */

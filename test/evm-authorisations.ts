@@ -53,7 +53,7 @@ export const authorisedUpto: AuthorisationPlan = {
 /** The bytes, as the authoriser has them built. */
 export function buildAuthorised(plan: AuthorisationPlan): Hex {
   const { chainId, method, domain, token, from, payTo, amount, validAfter, validBefore, nonce, facilitator, permitNonce } = plan;
-  const resources = permitNonce === null ? [] : [`permit/${token.toLowerCase()}/${permitNonce}/${BigInt(nonce)}`];
+  const resources = method === 'eip3009' ? [] : [`permit2/${token.toLowerCase()}/${BigInt(nonce)}`];
   return evmFamily.build({
     chain: { ...ethereum, caip2: `eip155:${chainId}` },
     intent: {
@@ -62,7 +62,7 @@ export function buildAuthorised(plan: AuthorisationPlan): Hex {
       action: { type: 'authorisation', method, nonce, seconds: 60, facilitator, domain, withAllowance: permitNonce !== null },
     },
     kind: 'first',
-    prepared: toPreparedAuthorisation({ validAfter, validBefore, token, nonce: BigInt(nonce), permitNonce }),
+    prepared: toPreparedAuthorisation({ validAfter, validBefore, permitNonce }),
     resources,
   });
 }

@@ -47,12 +47,16 @@ abstract contract TestProxy {
         string memory witnessTypeString,
         bytes calldata signature
     ) internal {
-        if (amount == 0) revert InvalidAmount();
+        if (amount == 0 && !_takesNothing()) revert InvalidAmount();
         if (owner == address(0)) revert InvalidOwner();
         if (recipient.to == address(0)) revert InvalidDestination();
         if (block.timestamp < recipient.validAfter) revert PaymentTooEarly();
         TestPermit2.SignatureTransferDetails memory details = TestPermit2.SignatureTransferDetails(recipient.to, amount);
         PERMIT2.permitWitnessTransferFrom(permit, details, owner, recipient.witness, witnessTypeString, signature);
+    }
+
+    function _takesNothing() internal pure virtual returns (bool) {
+        return false;
     }
 
     /// A permit that fails is not an error: the allowance may be there already, for example because somebody else has used the permit.
@@ -156,5 +160,12 @@ contract TestUptoProxy is TestProxy {
     ) private {
         bytes32 hash = keccak256(abi.encode(WITNESS_TYPEHASH, witness.to, witness.facilitator, witness.validAfter));
         _pay(permit, amount, owner, Recipient(witness.to, witness.validAfter, hash), WITNESS_TYPE_STRING, signature);
+    }
+}
+
+/// As no deployed proxy does: a payment is used up for an amount of 0 as well.
+contract OddUptoProxy is TestUptoProxy {
+    function _takesNothing() internal pure override returns (bool) {
+        return true;
     }
 }

@@ -59,6 +59,7 @@ export const auditActions = [
   'settler.drained',
   'settler.made_primary',
   'settler.resumed',
+  'settler.withdrawal_requested',
   'totp.confirmed',
   'totp.enrolled',
   'totp.recovery_code_used',

@@ -14,6 +14,7 @@ import { printRow, printRows } from './output';
 import type { Run } from './run';
 import type { Session } from './session';
 import { SettlerOperations } from './settler-operations';
+import { withdrawFromSettler } from './settler-withdrawals';
 
 /** Generating a key takes seconds; more when the nodes have others to generate. */
 const keyWaitMs = 60_000;
@@ -64,6 +65,16 @@ function toStatusRow(
   };
 }
 
+/** The worker makes it within seconds. */
+const withdrawalWaitMs = 10_000;
+
+async function withdraw({ database, json }: Session, id: string, options: { to: string; amount?: string }): Promise<void> {
+  const { GATEWAY_ENV, CHAINS } = readConfig(['GATEWAY_ENV', 'CHAINS']);
+  const registry = loadRegistry(GATEWAY_ENV, CHAINS.split(','));
+  const withdrawal = await withdrawFromSettler({ database, registry, getFamily, waitMs: withdrawalWaitMs }, id, options);
+  printRow({ ...withdrawal }, json);
+}
+
 /** settlers */
 export function addSettlerCommands(program: Command, run: Run): void {
   const settlers = program
@@ -96,6 +107,14 @@ export function addSettlerCommands(program: Command, run: Run): void {
     .command('resume <settler-id>')
     .description('take a drained settler into use again')
     .action(run(async (session, id: string) => printRow(settlerRow(await operations(session).resume(id)), session.json)));
+  settlers
+    .command('withdraw <settler-id>')
+    .description(
+      'send coins of a drained settler, of which nothing is open, to a destination that the signing nodes name themselves',
+    )
+    .requiredOption('--to <address>', 'where to')
+    .option('--amount <amount>', 'in coins; everything but what the fee may cost unless it is given')
+    .action(run(withdraw));
   settlers
     .command('primary <settler-id>')
     .description('make a settler the primary one of its chain')

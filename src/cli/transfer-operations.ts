@@ -7,6 +7,7 @@ import { audit, type AuditAction } from '../audit/log';
 import { withinMs } from '../platform/temporal';
 import { GatewayError, notFound } from '../platform/errors';
 import { isUuid } from '../platform/ids';
+import { getSignedType } from '../signed-types';
 import { TransactionEntity, type TransactionStatus } from '../transactions/entity';
 import { isEnded } from '../transactions/state';
 import { loadAttempts } from '../transfers/attempts';
@@ -30,7 +31,10 @@ export interface TransferReport {
     kind: string;
     /** What it uses up on the chain (a nonce, inputs), separated by commas. */
     resources: string;
+    /** Transaction of the chain; null as long as it is not signed, or as nobody has carried it out. */
     tx_hash: string | null;
+    /** What the account has signed, where somebody else sends it; null: it is sent by the gateway. */
+    digest: string | null;
     broadcast_at: Date | null;
     block_number: string | null;
   }[];
@@ -59,13 +63,14 @@ export class TransferOperations {
       [txId],
     );
     const attempts = await this.database.query<TransferReport['attempts']>(
-      `select a.attempt, a.kind, coalesce(r.resources, '') as resources, coalesce(a.included_id, a.tx_hash) as tx_hash, a.broadcast_at, a.block_number
+      `select a.attempt, a.kind, coalesce(r.resources, '') as resources, coalesce(a.included_id, case when not $2 then a.tx_hash end) as tx_hash,
+              case when $2 then a.tx_hash end as digest, a.broadcast_at, a.block_number
          from transfer_attempts a
          left join lateral (select string_agg(r.resource, ', ' order by r.reservation_id) as resources
                               from attempt_reservations l join reservations r using (reservation_id)
                              where l.tx_id = a.tx_id and l.attempt = a.attempt) r on true
         where a.tx_id = $1 order by a.attempt`,
-      [txId],
+      [txId, tx.isSigned && getSignedType(tx.transactionType).isHandedOut === true],
     );
     return { tx, timeline, attempts };
   }

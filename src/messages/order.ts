@@ -18,6 +18,7 @@ export const enabledOrderKinds = [
   'settlement',
   'typed_data',
   'gas',
+  'withdrawal',
   'generate_key',
   'bind_key',
   'blacklist_page',
@@ -31,6 +32,7 @@ export const signingOrderKinds = [
   'settlement',
   'typed_data',
   'gas',
+  'withdrawal',
   'consolidation',
   'sweep',
 ] as const;
@@ -117,6 +119,8 @@ interface ReplacementFacts extends SigningFacts {
   kind: 'replacement';
   /** Of a settlement. */
   settlement?: SettlementFacts;
+  /** Of a withdrawal: coins leave the house. */
+  purpose?: 'withdrawal';
 }
 
 /** A payment that somebody else carries out: it is signed and not sent. */

@@ -173,6 +173,8 @@ export interface SettleResult {
 /** `ended`: it has ended outside of this run and is not parked. */
 export interface ParkResult {
   outcome: 'parked' | 'ended';
+  /** As in HeldTransfer: it may end earlier than was known before. */
+  timeLeftMs?: number;
 }
 
 /** The end of a transfer. */

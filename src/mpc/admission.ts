@@ -50,6 +50,8 @@ export interface Spending {
   fee: bigint;
   /** Canonical addresses that are paid, decoded from the bytes; none for a cancellation. */
   recipients: string[];
+  /** Coins leave the house: only to the destinations that this node's operator has named. */
+  purpose?: 'withdrawal';
 }
 
 /** A signature that may be made: the journal has its entry. */

@@ -21,6 +21,8 @@ interface ChainLimitsFile {
   /** By contract, `native`, or `gas` (what the house pays); what is not named is refused. */
   tokens: Record<string, TokenLimitsFile>;
   deniedAddresses?: string[];
+  /** Where coins of the house may be withdrawn to; nowhere unless it is named here. */
+  houseDestinations?: string[];
 }
 interface TokenLimitsFile {
   maxAmount?: string;
@@ -38,6 +40,7 @@ const chainLimits = Joi.object<ChainLimitsFile>({
   maxFeesPerDay: amount,
   tokens: Joi.object().pattern(Joi.string().max(128), tokenLimits).required(),
   deniedAddresses: Joi.array().items(Joi.string().max(128)).max(100_000),
+  houseDestinations: Joi.array().items(Joi.string().max(128)).max(100),
 });
 const schema = Joi.object<LimitsFile>({
   chains: Joi.object().pattern(Joi.string().max(64), chainLimits).required(),
@@ -49,6 +52,7 @@ interface ChainLimits {
   /** By canonical contract; empty: the native coin; `houseGas`. */
   tokens: Map<string, SumLimit & { amount: bigint | null }>;
   denied: Set<string>;
+  houseDestinations: Set<string>;
 }
 
 export interface ListedLimit {
@@ -101,7 +105,8 @@ export class NodeLimits {
     if (!token) return spends.token === houseGas ? 'what the house pays is not allowed' : 'the token is not allowed';
     if (token.amount !== null && spends.amount > token.amount) return 'the amount is above the highest allowed';
     if (spends.recipients.some((recipient) => chain.denied.has(recipient))) return 'a recipient is denied';
-    return null;
+    const isForeign = spends.recipients.some((recipient) => !chain.houseDestinations.has(recipient));
+    return spends.purpose === 'withdrawal' && isForeign ? noDestination : null;
   }
 
   /** Every token that is allowed, and the fees of each chain, for operators; amounts as decimal digits. */
@@ -129,8 +134,16 @@ export class NodeLimits {
   }
 }
 
+const noDestination = 'the recipient is no destination of the house';
+
+/** The same of a node whose operator has set no limits: it withdraws nothing, since nobody has named a destination. */
+export const refusalBy = (limits: NodeLimits | null, request: Pick<AdmissionRequest, 'kind' | 'spends'>): string | null => {
+  if (limits) return limits.refusal(request);
+  return request.spends.purpose === 'withdrawal' && request.kind !== 'cancellation' ? noDestination : null;
+};
+
 function toChainLimits(
-  { maxFee, maxFeesPerKeyAndDay, maxFeesPerDay, tokens, deniedAddresses = [] }: ChainLimitsFile,
+  { maxFee, maxFeesPerKeyAndDay, maxFeesPerDay, tokens, deniedAddresses = [], houseDestinations = [] }: ChainLimitsFile,
   chain: ChainDefinition,
   family: FamilyCodec,
 ): ChainLimits {
@@ -141,13 +154,19 @@ function toChainLimits(
       { amount: toAmount(maxAmount), key: toAmount(maxPerKeyAndDay), node: toAmount(maxPerDay) },
     ] as const;
   });
-  const denied = deniedAddresses.map((address) => {
-    const parsed = family.parseAddress(address);
-    if (!parsed) throw new ConfigError(`MPC_NODE_LIMITS: ${address} is no address on ${chain.name}`);
-    return parsed.key;
-  });
-  const fees = { key: toAmount(maxFeesPerKeyAndDay), node: toAmount(maxFeesPerDay) };
-  return { maxFee: toAmount(maxFee), fees, tokens: new Map(byContract), denied: new Set(denied) };
+  const toKeys = (addresses: string[]) =>
+    addresses.map((address) => {
+      const parsed = family.parseAddress(address);
+      if (!parsed) throw new ConfigError(`MPC_NODE_LIMITS: ${address} is no address on ${chain.name}`);
+      return parsed.key;
+    });
+  return {
+    maxFee: toAmount(maxFee),
+    fees: { key: toAmount(maxFeesPerKeyAndDay), node: toAmount(maxFeesPerDay) },
+    tokens: new Map(byContract),
+    denied: new Set(toKeys(deniedAddresses)),
+    houseDestinations: new Set(toKeys(houseDestinations)),
+  };
 }
 
 /** @throws ConfigError for a token that the chain does not have. */

@@ -10,7 +10,7 @@ import { type Journal, maxFailedSessions, type Verdict } from './journal';
 import { isPeerEntry } from './journal-entry';
 import { type JournalGuard, journalIsBehind } from './journal-guard';
 import type { JournalMark } from './journal-mark';
-import type { NodeLimits } from './limits';
+import { type NodeLimits, refusalBy } from './limits';
 import type { PolicyRefusalLog } from './policy-refusal-log';
 import { admissions, openEntries, policyRefusals, signatures } from './metrics';
 import { hashStatement, type SignedStatement, toWire, verifyStatement } from './statement';
@@ -69,7 +69,7 @@ export class NodeAdmission implements Admission {
     guard.assertReady();
     if (copy) this.assertCopy(copy, request);
     else if (request.initiator !== self) throw new GatewayError('invalid_parameter', "the peer's journal entry is missing");
-    const reason = limits?.refusal(request) ?? null;
+    const reason = refusalBy(limits, request);
     const sums = limits?.sums(request) ?? new Map();
     const verdict = await this.unlessBusy(() =>
       journal.admit(request, { sums, isRefused: reason !== null, marked: mark.known.entry?.number ?? null }, copy),

@@ -94,7 +94,7 @@ const authorisation = Joi.object<AuthorisationFacts, true>({
 const additions: Partial<Record<OrderKind, Joi.PartialSchemaMap>> = {
   reissue: { earlier: Joi.array().items(earlier).min(1).max(maxEarlier).required() },
   settlement: { settlement: settlement.required() },
-  replacement: { settlement },
+  replacement: { settlement, purpose: Joi.string().valid('withdrawal') },
   typed_data: { authorisation: authorisation.required() },
 };
 const signingOrders = signingOrderKinds.map((name) => [name, claims(name, { ...signing, ...additions[name] })]);

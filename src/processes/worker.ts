@@ -8,6 +8,7 @@ import { createTransferActivities } from '../../activities/transfer';
 import { chainTaskQueue, mainTaskQueue } from '../messages/task-queues';
 import type { ChainClient } from '../chains/family';
 import { createChainClients } from '../chains/clients';
+import { getFamily } from '../chains/families';
 import { loadRegistry } from '../chains/registry';
 import { confirmDeposits } from '../deposits/confirm';
 import { orphanDeposits } from '../deposits/orphan';
@@ -26,6 +27,7 @@ import { createTemporalClient, readTemporalOptions } from '../platform/temporal'
 import { createTargetGuard } from '../webhooks/ssrf-guard';
 import { dispatchBlacklists } from '../screening/distribution';
 import { SettlerWatch } from '../settlers/watch';
+import { sendRequestedWithdrawals } from '../settlers/withdrawals/send';
 import { expireApprovals } from '../transfers/approval-expiry';
 import { StartLimits } from '../transfers/start-limits';
 import { observationSignaller, transferWorkflowsOn } from '../transfers/workflows';
@@ -167,6 +169,11 @@ runMain('worker', async () => {
       run: () => restartLostGenerations(database, keyGeneration),
     },
     { name: 'reject transfers that nobody has approved in time', everyMs: 1_000, run: () => expireApprovals(database, outbox) },
+    {
+      name: 'send what is withdrawn from settlers',
+      everyMs: 1_000,
+      run: () => sendRequestedWithdrawals({ database, registry, getFamily }),
+    },
     { name: 'measure the settlers', everyMs: 30_000, run: () => settlers.run() },
   ];
   const webhooks = runWebhookWorker({

@@ -21,6 +21,8 @@ export const transactionTypes = {
   X402_SIGN: { direction: 'out', isHeld: true, isSigned: true, isOfHouse: false },
   /** Coins that a payer needs for an approval. */
   GAS_TOPUP: { direction: 'out', isHeld: true, isSigned: true, isOfHouse: true },
+  /** Coins of a drained settler that leave the house, at an operator's request. */
+  GAS_WITHDRAWAL: { direction: 'out', isHeld: true, isSigned: true, isOfHouse: true },
   /** What a settlement (parent_tx_id) has cost its settler; no transaction of the chain of its own. */
   GAS: { direction: 'out', isHeld: false, isSigned: false, isOfHouse: true },
 } as const satisfies Record<string, TransactionTypeRules>;
@@ -40,5 +42,7 @@ export const settlementType: TransactionType = 'X402_SETTLE';
 export const authorisationType: TransactionType = 'X402_SIGN';
 /** What the house gives to a payer. */
 export const topUpType: TransactionType = 'GAS_TOPUP';
+/** What leaves the house. */
+export const withdrawalType: TransactionType = 'GAS_WITHDRAWAL';
 /** What a settlement has cost. */
 export const gasType: TransactionType = 'GAS';

@@ -134,7 +134,7 @@ async function findReasonToFail(
     return { code: 'abandoned', reason: 'The transfer was abandoned and its attempts can no longer be executed' };
   if (attempts.endsByProof)
     return { code: 'funding_lost', reason: 'What it was to spend was reorganised away, and can never come back' };
-  if (type.rules?.expired === 'fail') return { code: 'expired', reason: 'Nobody has carried it out in its time' };
+  if (type.rules?.expired === 'fail') return { code: 'expired', reason: 'It has moved nothing, and never can' };
   const timeLeft = await type.timeLeft(manager, transfer);
   if (timeLeft !== null && timeLeft <= 0) return expired;
   const refusal = await findRefusal(manager, { txId: transfer.txId, attempt: attempts.nextNumber });

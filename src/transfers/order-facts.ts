@@ -38,6 +38,7 @@ export function toOrderFacts(
   };
   const orderKind = kind === 'first' ? type.orderKind : kind;
   const settlement = toSettlement(family, transfer, unsigned);
+  const isWithdrawal = type.orderKind === 'withdrawal';
   switch (orderKind) {
     case 'reissue':
       return { kind: orderKind, ...facts, earlier: earlier.map((it) => toEarlierAttempt(family, it)) };
@@ -45,7 +46,7 @@ export function toOrderFacts(
       if (!settlement) throw new Error(`the bytes of attempt ${attempt} of ${transfer.txId} settle nothing`);
       return { kind: orderKind, ...facts, settlement };
     case 'replacement':
-      return { kind: orderKind, ...facts, ...(settlement && { settlement }) };
+      return { kind: orderKind, ...facts, ...(settlement && { settlement }), ...(isWithdrawal && { purpose: 'withdrawal' }) };
     case 'typed_data':
       return { kind: orderKind, ...facts, authorisation: toAuthorisation(family, transfer, unsigned) };
     default:

@@ -9,7 +9,7 @@ import { auditSigningRefused, isSigningRefused } from './signing-audit';
 
 /** Parks a transfer for an operator; nothing is unlocked. An ended one stays as it is, and there is nothing to wait for. */
 export function parkTransfer(
-  { database }: TransferDependencies,
+  { database, getSignedType }: Pick<TransferDependencies, 'database' | 'getSignedType'>,
   { txId, code, reason }: { txId: string; code: FailureCode; reason: string },
 ): Promise<ParkResult> {
   return inTransaction(database, async (manager) => {
@@ -20,7 +20,8 @@ export function parkTransfer(
       transfer.failureCode === code && transfer.failureMessage === reason && transfer.status === 'NEEDS_ATTENTION';
     if (isSigningRefused(code) && !isRepeated) await auditSigningRefused(manager, transfer, { code, reason });
     await park(manager, transfer, code, reason);
-    return { outcome: 'parked' };
+    const timeLeftMs = await getSignedType(transfer.transactionType).timeLeft(manager, transfer);
+    return { outcome: 'parked', ...(timeLeftMs !== null && { timeLeftMs }) };
   });
 }
 

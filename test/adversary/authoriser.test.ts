@@ -78,7 +78,12 @@ test('cannot have a key of a client settle what somebody else has authorised, no
   const { client_id: other = '' } = stack().clients.find(({ name }) => name === 'other') ?? {};
   const authorised = { method: 'eip3009', payer: randomAddress(), identity: 'token/payer/1', authorised: '1' };
   const settlement = { client_id: other, ...authorised, window_end: Math.floor(Date.now() / 1000) + 600 };
-  const changes = [{ kind: 'settlement', settlement }, { kind: 'gas' }, { kind: 'replacement', attempt: 2, settlement }];
+  const changes = [
+    { kind: 'settlement', settlement },
+    { kind: 'gas' },
+    { kind: 'withdrawal' },
+    { kind: 'replacement', attempt: 2, settlement },
+  ];
   for (const change of changes) {
     const made = await orderOver({ nonce: 5_000 }, { tx_id: crypto.randomUUID(), ...change } as Changes);
     await refusedByAll(made, 'intent_mismatch', 'client_id');

@@ -1,22 +1,34 @@
 import type { Breakpoint } from './gap';
 import { gaps, type HeldGap } from './gaps';
 
-/** Of no transfer of a round: a client's approval needs a code of a second factor, which is good for one of them. */
-const approval: Breakpoint = {
-  on: 'update',
-  table: 'transactions',
-  when: 'new.approved_at is not null and old.approved_at is null',
-  isRequest: true,
-};
+/** Of no transfer of a round (gaps.ts). */
+const others = {
+  /** A client's approval needs a code of a second factor, which is good for one of them. */
+  'screen: approve': {
+    on: 'update',
+    table: 'transactions',
+    when: 'new.approved_at is not null and old.approved_at is null',
+    isRequest: true,
+  },
+  'prepare: issue the order': { on: 'insert', table: 'orders', when: 'new.tx_id is not null' },
+  'confirm: failByProof': {
+    on: 'update',
+    table: 'transactions',
+    when: `new.status = 'FAILED' and old.status <> 'FAILED' and old.signing_begun_at is not null`,
+  },
+} as const satisfies Record<string, Breakpoint>;
 
-/** The gaps that are held in the database, and what is only cut (cuts.ts). */
-export type BreakpointName = HeldGap | 'screen: approve';
+type OtherBreakpoint = keyof typeof others;
+/** The gaps that are held in the database, and others. */
+export type BreakpointName = HeldGap | OtherBreakpoint;
 
-export const breakpointOf = (name: BreakpointName): Breakpoint => (name === 'screen: approve' ? approval : gaps[name].at);
+const isOther = (name: BreakpointName): name is OtherBreakpoint => name in others;
+
+export const breakpointOf = (name: BreakpointName): Breakpoint => (isOther(name) ? others[name] : gaps[name].at);
 export const isRead = (gap: BreakpointName): boolean => breakpointOf(gap).on === 'read';
 
 /** The address by which the transfers of a breakpoint are told apart: the sender's, in the lists the recipient's. */
-export const heldAddress = (gap: HeldGap, { sender, recipient }: { sender: string; recipient: string }): string =>
+export const heldAddress = (gap: BreakpointName, { sender, recipient }: { sender: string; recipient: string }): string =>
   breakpointOf(gap).table === 'security_factors' ? recipient : sender;
 
 /** The same of a row, as an SQL expression. */
@@ -25,6 +37,7 @@ const rowAddress = {
   transfer_attempts: (row: string) => `(select from_address from transactions where tx_id = ${row}.tx_id)`,
   workflow_outbox: (row: string) => `(select from_address from transactions where tx_id = ${row}.subject_id)`,
   security_factors: (row: string) => `${row}.address_key`,
+  orders: (row: string) => `(select from_address from transactions where tx_id = ${row}.tx_id)`,
 } as const;
 
 /** An SQL expression: what is done at a breakpoint. `address` is one too. */

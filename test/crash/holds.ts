@@ -1,13 +1,13 @@
 import { Client, type QueryResultRow } from 'pg';
-import { breakpointOf, createBreakpoints, dropBreakpoints, isRead } from './breakpoints';
-import { gapNames, type HeldGap, isHeld } from './gaps';
+import { type BreakpointName, breakpointOf, createBreakpoints, dropBreakpoints, isRead } from './breakpoints';
+import { gapNames, isHeld } from './gaps';
 
 /** A held statement ends by its time-out; how long it may take until a worker tries it again. */
 export const betweenTriesMs = 5_000;
 
 /** All transfers of a gap, or those of one address (breakpoints.ts says whose). */
 export interface Held {
-  gap: HeldGap;
+  gap: BreakpointName;
   address?: string | undefined;
 }
 const toKey = ({ gap, address }: Held): string => (address === undefined ? gap : `${gap} ${address.toLowerCase()}`);
@@ -26,14 +26,17 @@ export class Holds {
 
   private constructor(
     private readonly connection: Client,
-    private readonly gaps: readonly HeldGap[],
+    private readonly gaps: readonly BreakpointName[],
   ) {}
 
-  /** `withReads`: installs also what holds reads, which makes every query slower. `remove` takes all of it away. */
-  static async install(url: string, { withReads = false } = {}): Promise<Holds> {
+  /** `withReads`: installs also what holds reads, which makes every query slower. `more`: of no gap. `remove` takes all of it away. */
+  static async install(
+    url: string,
+    { withReads = false, more = [] }: { withReads?: boolean; more?: readonly BreakpointName[] } = {},
+  ): Promise<Holds> {
     const connection = new Client({ connectionString: url });
     await connection.connect();
-    const gaps = gapNames.filter(isHeld).filter((gap) => withReads || !isRead(gap));
+    const gaps = [...gapNames.filter(isHeld).filter((gap) => withReads || !isRead(gap)), ...more];
     await alterSchema(
       connection,
       `create schema holds;
@@ -46,13 +49,13 @@ export class Holds {
     return new Holds(connection, gaps);
   }
 
-  async hold(gap: HeldGap, address?: string): Promise<void> {
+  async hold(gap: BreakpointName, address?: string): Promise<void> {
     const key = toKey({ gap, address });
     this.held.set(key, -Infinity);
     await this.query(`select pg_advisory_lock(hashtext('hold'), hashtext($1))`, [key]);
   }
 
-  async release(gap: HeldGap, address?: string): Promise<void> {
+  async release(gap: BreakpointName, address?: string): Promise<void> {
     await this.releaseKeys([toKey({ gap, address })]);
   }
 
@@ -68,7 +71,7 @@ export class Holds {
   }
 
   /** Resolves once somebody waits in the held gap. */
-  async reached(gap: HeldGap, timeoutMs: number, address?: string): Promise<void> {
+  async reached(gap: BreakpointName, timeoutMs: number, address?: string): Promise<void> {
     for (const until = Date.now() + timeoutMs; (await this.notReached([{ gap, address }])).length > 0;) {
       if (Date.now() > until) throw new Error(`nobody came to ${gap} within ${timeoutMs} ms`);
       await new Promise((resolve) => setTimeout(resolve, 50));

@@ -5,11 +5,16 @@ import type { TransferState } from './state';
 /** Before what a node has refused is sent again. */
 const sendAgainMs = 3_000;
 
-/** NEEDS_ATTENTION until an operator's `retry` or `abandon`, or an inclusion on the chain. Nothing is unlocked. */
-export async function waitForOperator(state: TransferState, { code, reason, onRetry, abandoned }: Park): Promise<Next> {
+/**
+ * NEEDS_ATTENTION until an operator's `retry` or `abandon`, or an inclusion on the chain. Nothing is unlocked. What is abandoned by time waits
+ * no longer than that: its time is read again from time to time, since it ends early where nobody needs the transaction any more.
+ */
+export async function waitForOperator(state: TransferState, parked: Park): Promise<Next> {
   const { txId, progress } = state;
-  const parked = await transferActivities.parkTransfer({ txId, code, reason });
-  if (parked?.outcome === 'ended') return { next: 'lock' };
+  const { code, reason, onRetry, abandoned } = parked;
+  const result = await transferActivities.parkTransfer({ txId, code, reason });
+  if (result?.outcome === 'ended') return { next: 'lock' };
+  if (result?.timeLeftMs !== undefined && state.isTimed) state.shortenTime(result.timeLeftMs);
   progress.status('NEEDS_ATTENTION', code);
   const abandon =
     abandoned && state.lastAttempt > 0 ? ' A transfer that cannot continue is ended with the update `abandon`.' : '';
@@ -19,6 +24,7 @@ export async function waitForOperator(state: TransferState, { code, reason, onRe
   const decision = await state.attention(abandoned !== null, retryAfterMs);
   if (state.isEnded || decision === 'continue') return { next: 'lock' };
   if (decision === 'abandon' && abandoned) return abandoned;
+  if (decision === 'again') return parked;
   if (decision !== 'included') return onRetry;
   state.isFollowed = true;
   return { next: 'confirm' };

@@ -13,6 +13,9 @@ const clockMarginMs = 1_000;
 /** Wait of a parked transfer whose time is over until it is abandoned once more. */
 const overAgainMs = 60_000;
 
+/** Longest wait of a parked transfer that is abandoned by time until that time is read again: it may end earlier. */
+const readAgainMs = 10_000;
+
 /** State of one run across its stages, with the signals and updates it has received. */
 export class TransferState {
   readonly progress: WorkflowProgress;
@@ -62,6 +65,11 @@ export class TransferState {
   /** It is abandoned by time from now on. */
   limitTime(leftMs: number): void {
     this.deadline = Date.now() + clockMarginMs + leftMs;
+  }
+
+  /** It may be abandoned earlier than was known; what is over already stays so. */
+  shortenTime(leftMs: number): void {
+    this.deadline = Math.min(this.deadline, Date.now() + clockMarginMs + leftMs);
   }
 
   /** It is abandoned by time. */
@@ -162,20 +170,33 @@ export class TransferState {
   /**
    * Waits for an operator's action, an inclusion or the end of its time. Of the observations received before, only an inclusion counts.
    * `isAbandonable`: the chain is not known to have used up what the transfer spends. `retryAfterMs`: of one that is abandoned by time.
-   * `continue`: the history has become long, and no operator waits; a new run decides from the rows.
+   * `continue`: the history has become long, and no operator waits; a new run decides from the rows. `again`: nothing has happened, and
+   * the end of its time is to be read again.
    */
-  async attention(isAbandonable: boolean, retryAfterMs = Infinity): Promise<'retry' | 'abandon' | 'included' | 'continue'> {
+  async attention(
+    isAbandonable: boolean,
+    retryAfterMs = Infinity,
+  ): Promise<'retry' | 'abandon' | 'included' | 'continue' | 'again'> {
     const before = this.observedCount;
     this.isAbandonable = isAbandonable;
     const isDone = () =>
       this.retryRequested || this.abandonRequested || this.sawInclusion || this.observedCount > before || this.wasEnded;
     const isTimed = this.isTimed && isAbandonable && !this.isAbandoned;
     // what was refused after its time was over is not tried again at once
-    const waitMs = this.timeLeftMs === Infinity ? overAgainMs : Math.min(this.timeLeftMs, retryAfterMs);
+    const waitMs = this.timeLeftMs === Infinity ? overAgainMs : Math.min(this.timeLeftMs, retryAfterMs, readAgainMs);
     const isInTime = isTimed ? await condition(isDone, waitMs) : await condition(isDone).then(() => true);
     const isAbandoning = this.abandonRequested || (!isInTime && this.isOver && this.lastAttempt > 0);
+    const isAgain = !isInTime && !this.isOver && retryAfterMs > readAgainMs;
     // before the requests of operators are forgotten: they are answered in this run
-    const decision = this.shouldContinueAsNew ? 'continue' : isAbandoning ? 'abandon' : this.sawInclusion ? 'included' : 'retry';
+    const decision = this.shouldContinueAsNew
+      ? 'continue'
+      : isAbandoning
+        ? 'abandon'
+        : this.sawInclusion
+          ? 'included'
+          : isAgain
+            ? 'again'
+            : 'retry';
     this.isAbandonable = false;
     this.retryRequested = false;
     this.abandonRequested = false;

@@ -1,9 +1,9 @@
 import type { EntityManager } from 'typeorm';
 import type { ReservationOwner, ReserveResult } from '../family';
 import { findReservations, insertReservation } from '../reservations';
-import type { AttemptKind, Prepared } from '../types';
-import { permitPrefix } from './authorise/codec';
-import { type AuthorisationDetails, findAuthorisationDetails } from './authorise/details';
+import type { AttemptKind, AuthorisationAction, Prepared, TransactionIntent } from '../types';
+import { allowancePrefix, allowanceResource } from './authorise/codec';
+import { getPayment } from './codec/payment';
 import { readDetails } from './details';
 
 /** A new nonce for a first attempt; every other attempt uses the nonce of its transfer. An authorisation uses none of them. */
@@ -13,35 +13,36 @@ export async function reserveNonce(
   prepared: Prepared,
   txId: string,
   kind: AttemptKind,
+  intent: TransactionIntent,
 ): Promise<ReserveResult> {
-  const authorisation = findAuthorisationDetails(prepared);
-  if (authorisation) return takePermit(manager, owner, authorisation, txId);
+  if (intent.action?.type === 'authorisation') return takeAllowance(manager, owner, intent, intent.action, txId);
   if (kind === 'reissue') throw new Error('an EVM transfer has no reissue: its nonce does not expire');
   if (kind === 'first') return takeNonce(manager, owner, readDetails(prepared).minedNonce, txId);
   const held = await findReservations(manager, txId);
   return { outcome: 'reserved', resources: held.map(({ resource }) => resource) };
 }
 
-/** The permit that an authorised payment needs, where it needs one: as long as that payment is open, another one cannot use it. */
-async function takePermit(
+/** What a Permit2 payment relies on: as long as it is open, no other one of the account and token can. */
+async function takeAllowance(
   manager: EntityManager,
   owner: ReservationOwner,
-  { permitNonce, token, nonce }: AuthorisationDetails,
+  intent: TransactionIntent,
+  { method, nonce }: AuthorisationAction,
   txId: string,
 ): Promise<ReserveResult> {
-  if (permitNonce === null) return { outcome: 'reserved', resources: [] };
-  const prefix = permitPrefix(token, permitNonce);
+  const token = getPayment(intent).tokenContract;
+  if (method === 'eip3009' || token === null) return { outcome: 'reserved', resources: [] };
   // two at once would not see each other
   await manager.query('select 1 from accounts where account_id = $1 for no key update', [owner.accountId]);
   const [open] = await manager.query<{ tx_id: string }[]>(
     `select tx_id from reservations join transactions using (tx_id)
       where reservations.chain = $1 and owner = $2 and ordinal is null and released_at is null and starts_with(resource, $3)
         and ended_at is null limit 1`,
-    [owner.chain, owner.addressKey, prefix],
+    [owner.chain, owner.addressKey, allowancePrefix(token)],
   );
-  const reason = `The payment ${open?.tx_id} of the account, which is open, uses the token's next permit`;
+  const reason = `The payment ${open?.tx_id} of the account, which is open, relies on what the token lets Permit2 move`;
   if (open) return { outcome: 'refused', code: 'business_error', reason };
-  const resource = `${prefix}${nonce}`;
+  const resource = allowanceResource(token, BigInt(nonce));
   await insertReservation(manager, owner, txId, { resource, ordinal: null });
   return { outcome: 'reserved', resources: [resource] };
 }

@@ -7,6 +7,7 @@ import { mismatch } from './mismatch';
 import { type Rule, settlementIn } from './ordered';
 import { payment } from './payment';
 import { settlement } from './settlement';
+import { withdrawal } from './withdrawal';
 
 /**
  * The rule of the first attempt applies again. The journal verifies that the later attempt uses up the same resources, and so replaces
@@ -15,6 +16,7 @@ import { settlement } from './settlement';
 const laterAttempt: Rule = (ordered) => {
   const { claims } = ordered;
   if (settlementIn(claims)) return settlement(ordered);
+  if (claims.kind === 'replacement' && claims.purpose === 'withdrawal') return withdrawal(ordered);
   return claims.client_id === houseClientId ? gas(ordered) : payment(ordered);
 };
 
@@ -31,6 +33,7 @@ export const rules: Record<SigningClaims['kind'], Rule> = {
   settlement,
   typed_data: authorisation,
   gas,
+  withdrawal,
   consolidation: notEnabled,
   sweep: notEnabled,
 };

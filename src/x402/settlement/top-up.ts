@@ -15,6 +15,8 @@ export const topUp: SignedType = {
   orderKind: 'gas',
   loadIntent: (_manager, transaction) => Promise.resolve(toPayment(transaction)),
   findSigner: getAccount,
+  // nobody is asked about coins that can never move: its settlement ends then, and other coins are not given for it
+  rules: { stuck: 'replace', expired: 'fail', abandoned: 'cancel' },
   assertMayBegin: async (manager, transaction) => {
     await assertIsNeeded(manager, transaction);
     await assertNotListed(manager, transaction);

@@ -82,7 +82,7 @@ export async function findDifference(
   manager: EntityManager,
   { txId }: TransactionEntity,
   { action }: TransactionIntent,
-  { authorisation, resources, expiresAt = Infinity }: TransactionDescription,
+  { authorisation, expiresAt = Infinity }: TransactionDescription,
 ): Promise<string | null> {
   if (action?.type !== 'authorisation' || action.seconds > maxSeconds + clockSeconds) return 'action';
   const [row] = await manager.query<{ now: number }[]>('select extract(epoch from clock_timestamp())::float8 as now');
@@ -90,7 +90,7 @@ export async function findDifference(
   const compared: Record<string, boolean> = {
     method: authorisation?.method === action.method,
     facilitator: isDeepStrictEqual(authorisation?.facilitator, action.facilitator),
-    allowance: resources.length === 0 || action.withAllowance,
+    allowance: !authorisation?.action.withAllowance || action.withAllowance,
     window_end: expiresAt <= row.now + action.seconds + clockSeconds,
   };
   return Object.keys(compared).find((field) => !compared[field]) ?? null;

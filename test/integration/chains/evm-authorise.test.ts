@@ -2,9 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { concat, createWalletClient, encodeFunctionData, type Hex, http, toHex } from 'viem';
 import { sendNative } from '../../../dev/chain';
 import { contractArtifacts } from '../../../dev/contracts';
+import { allowanceResource } from '../../../src/chains/evm/authorise/codec';
 import { EvmChainClient } from '../../../src/chains/evm/client';
 import { evmFamily } from '../../../src/chains/evm/family';
 import { encodeSettlement } from '../../../src/chains/evm/payments/calldata';
+import { uptoProxyAddress } from '../../../src/chains/evm/payments/contracts';
 import type { KnownAttempt } from '../../../src/chains/family';
 import { loadRegistry } from '../../../src/chains/registry';
 import type { AuthorisationAction, ChainDefinition, TransactionIntent } from '../../../src/chains/types';
@@ -16,6 +18,7 @@ import { account, type Payers, startPayers } from '../dev/payers';
 const chain: ChainDefinition = { ...loadRegistry('local', ['base']).get('base'), finalityDepth: 4, confirmations: 2 };
 const domain = { name: 'USD Coin', version: '2' };
 const facilitator = account('facilitator');
+const multicall3Address: Hex = '0xcA11bde05977b3631167028862bE2a173976CA11';
 let payers: Payers;
 let client: EvmChainClient;
 let payTo: Hex;
@@ -50,7 +53,8 @@ const ask = (changes: Partial<AuthorisationAction> = {}, amount = 100n): Transac
 async function sign(intent: TransactionIntent): Promise<Signed> {
   const action = intent.action as AuthorisationAction;
   const prepared = await client.prepare({ kind: 'first', intent, previous: [] });
-  const unsigned = evmFamily.build({ chain, intent, kind: 'first', prepared, resources: [] });
+  const resources = action.method === 'eip3009' ? [] : [allowanceResource(payers.usdc, BigInt(action.nonce))];
+  const unsigned = evmFamily.build({ chain, intent, kind: 'first', prepared, resources });
   const { validAfter, validBefore } = prepared.details as { validAfter: string; validBefore: string };
   const [payload] = evmFamily.signingPayloads(unsigned, intent.from);
   const signature = await payers.payer.sign({ hash: payload?.digest as Hex });
@@ -92,19 +96,30 @@ test('of payments to one recipient each has what was taken of it', async () => {
   expect(await stateOf(large)).toMatchObject(paid(90n));
 });
 
-describe('by way of a contract', () => {
-  /** A wallet of somebody, whose owner has it send a call. */
-  async function walletOf(owner: typeof facilitator) {
-    const { TestWallet } = await contractArtifacts();
-    const wallet = createWalletClient({ account: owner, transport: http(payers.anvil.rpc) });
-    const hash = await wallet.deployContract({ ...TestWallet, args: [owner.address], chain: null });
-    const { contractAddress } = await payers.anvil.chain.waitForTransactionReceipt({ hash, pollingInterval: 100 });
-    const address = contractAddress as Hex;
-    const execute = ({ to, data }: { to: Hex; data: Hex }) =>
-      send({ to: address, data: encodeFunctionData({ abi: TestWallet.abi, functionName: 'execute', args: [to, data] }) }, owner);
-    return { address, execute };
-  }
+/** A wallet of somebody, whose owner has it send calls. */
+async function walletOf(owner: typeof facilitator) {
+  const { TestWallet, TestMulticall3 } = await contractArtifacts();
+  const wallet = createWalletClient({ account: owner, transport: http(payers.anvil.rpc) });
+  const hash = await wallet.deployContract({ ...TestWallet, args: [owner.address], chain: null });
+  const { contractAddress } = await payers.anvil.chain.waitForTransactionReceipt({ hash, pollingInterval: 100 });
+  const address = contractAddress as Hex;
+  const toCall = ({ to, data }: { to: Hex; data: Hex }) =>
+    encodeFunctionData({ abi: TestWallet.abi, functionName: 'execute', args: [to, data] });
+  const toAll = (calls: { to: Hex; data: Hex }[]) =>
+    calls.map((call) => ({ target: address, allowFailure: false, callData: toCall(call) }));
+  return {
+    address,
+    execute: (call: { to: Hex; data: Hex }) => send({ to: address, data: toCall(call) }, owner),
+    /** In one transaction. */
+    executeAll: (calls: { to: Hex; data: Hex }[]) =>
+      send({
+        to: multicall3Address,
+        data: encodeFunctionData({ abi: TestMulticall3.abi, functionName: 'aggregate3', args: [toAll(calls)] }),
+      }),
+  };
+}
 
+describe('by way of a contract', () => {
   test('found by the block before which its nonce was free', async () => {
     const wallet = await walletOf(facilitator);
     const [first, second] = [await sign(ask({ facilitator: wallet.address })), await sign(ask({ facilitator: wallet.address }))];
@@ -162,6 +177,56 @@ test('unused after its time: impossible once a later block is final', async () =
   expect(await stateOf(payment)).toMatchObject({ state: 'absent' });
   await payers.anvil.chain.mine({ blocks: 4 });
   expect(await stateOf(payment)).toMatchObject({ state: 'impossible', proof: { block_hash: expect.stringMatching(/^0x/) } });
+});
+
+describe('carried out for 0, which the deployed proxies refuse', () => {
+  beforeAll(async () => {
+    const { OddUptoProxy } = await contractArtifacts();
+    await payers.anvil.chain.setCode({ address: uptoProxyAddress, bytecode: OddUptoProxy.deployedBytecode });
+  });
+  afterAll(async () => {
+    const { TestUptoProxy } = await contractArtifacts();
+    await payers.anvil.chain.setCode({ address: uptoProxyAddress, bytecode: TestUptoProxy.deployedBytecode });
+  });
+
+  /** Nothing of it is seen until its block is final, not even by the follower; then it can never move anything. */
+  async function expectUsedUp(payment: Signed): Promise<void> {
+    const { number } = await client.head();
+    const { blocks } = await client.scan(number, number, (keys) => Promise.resolve(new Set(keys)));
+    const [transaction] = blocks.flatMap(({ transactions }) => transactions);
+    const { intent, unsigned } = payment.attempt;
+    const id = String(transaction?.id);
+    expect(await client.effects([{ id, intent, unsigned }])).toEqual(new Map([[id, null]]));
+    for (let depth = 1; depth < chain.finalityDepth; depth += 1) {
+      expect(await stateOf(payment)).toMatchObject({ state: 'absent' });
+      await payers.anvil.chain.mine({ blocks: 1 });
+    }
+    expect(await stateOf(payment)).toMatchObject({ state: 'impossible', proof: { used_up_by: id, block_number: number } });
+  }
+
+  test('it is impossible once that block is final', async () => {
+    const payment = await sign(ask());
+    await send(payment.call(0n));
+    await expectUsedUp(payment);
+  });
+
+  test('also by way of a contract', async () => {
+    const wallet = await walletOf(facilitator);
+    const payment = await sign(ask({ facilitator: wallet.address }));
+    await wallet.execute(payment.call(0n));
+    await expectUsedUp(payment);
+  });
+
+  test('not where the same transaction has moved money from the payer to the recipient', async () => {
+    const wallet = await walletOf(facilitator);
+    const [nothing, paying] = [
+      await sign(ask({ facilitator: wallet.address })),
+      await sign(ask({ facilitator: wallet.address })),
+    ];
+    await wallet.executeAll([nothing.call(0n), paying.call(9n)]);
+    await payers.anvil.chain.mine({ blocks: chain.finalityDepth });
+    for (const payment of [nothing, paying]) await expect(stateOf(payment)).rejects.toMatchObject({ code: 'chain_unavailable' });
+  });
 });
 
 test('what nobody could carry out is refused', async () => {

@@ -3,7 +3,15 @@ import type { GroupKey } from '../../../src/messages/key-generation';
 import type { NodeIndex } from '../../../src/messages/nodes';
 import { houseClientId } from '../../../src/platform/house';
 import { Group, localRegistry } from './group';
-import { asAttempt, orderedTransfer, type OrderedTransfer, recipient, type TransferOptions } from './transactions';
+import {
+  asAttempt,
+  client,
+  orderedTransfer,
+  type OrderedTransfer,
+  recipient,
+  stranger,
+  type TransferOptions,
+} from './transactions';
 
 const usdc = localRegistry.get('ethereum').tokens.find(({ symbol }) => symbol === 'USDC')!.contract!;
 /** A transfer of these tests moves 1500000. */
@@ -195,5 +203,51 @@ describe('the limits of node 1', () => {
     ['no address', { chains: { ethereum: { tokens: {}, deniedAddresses: ['0x1'] } } }, /is no address/],
   ])('a file with %s is refused at start', (_what, file, problem) => {
     expect(() => group.readLimits(2, file)).toThrow(problem);
+  });
+});
+
+describe('coins that leave the house', () => {
+  let group: Group;
+  let key: GroupKey;
+  let nonce = 0;
+  const allowed = { chains: { ethereum: { tokens: { native: {} }, houseDestinations: [recipient] } } };
+
+  beforeAll(async () => {
+    group = await Group.create({ 1: { limits: allowed }, 2: { limits: allowed } });
+    key = await group.addKey('house.1', { clientId: houseClientId });
+  }, 180_000);
+  afterAll(() => group.close());
+
+  /** An order of the authoriser over native coins; `changes`: of its claims. */
+  const withdrawal = (changes: object = {}): OrderedTransfer => {
+    const ordered = orderedTransfer(key, localRegistry, { nonce: (nonce += 1) });
+    return {
+      ...ordered,
+      claims: { ...ordered.claims, client_id: houseClientId, kind: 'withdrawal', ...changes },
+    };
+  };
+  const nowhere = (node: string) => ({
+    code: 'node_policy',
+    message: expect.stringMatching(/no destination of the house/) as string,
+    extra: { node },
+  });
+  /** By the one that is asked, whose refusal counts. */
+  const signedBy = (node: string) => ({ ...nowhere(node), extra: { node, refusal: expect.any(String) as string } });
+
+  test('are signed by two nodes that know the destination, and by no other pair', async () => {
+    expect((await group.sign(withdrawal(), 1, 2)).signatures).toHaveLength(1);
+    await expect(group.sign(withdrawal(), 1, 3)).rejects.toMatchObject(nowhere('3'));
+    await expect(group.sign(withdrawal(), 3, 2)).rejects.toMatchObject(signedBy('3'));
+  });
+
+  test('go nowhere else, whatever the gateway orders, and not as something else', async () => {
+    const elsewhere = { chains: { ethereum: { tokens: { native: {} }, houseDestinations: [stranger] } } };
+    await group.stop(1);
+    await group.start(1, { limits: elsewhere });
+    await expect(group.sign(withdrawal(), 1, 2)).rejects.toMatchObject(signedBy('1'));
+    await expect(group.sign(withdrawal(), 2, 1)).rejects.toMatchObject(nowhere('1'));
+    const transfer = { code: 'intent_mismatch', message: expect.stringMatching(/^client_id/) as string };
+    await expect(group.sign(withdrawal({ kind: 'transfer' }), 1, 2)).rejects.toMatchObject(transfer);
+    await expect(group.sign(withdrawal({ client_id: client }), 1, 2)).rejects.toMatchObject({ code: 'intent_mismatch' });
   });
 });

@@ -48,6 +48,9 @@ const insertAccount = (
   key_id, key_protocol, derivation_path, address_index)
   values (:new, :wallet, ${client}, 'evm', 'ethereum', 'local', :address, :address, 'k', 'ecdsa-secp256k1', 'm/60/9', 9)`;
 const insertSettler = `insert into settlers (settler_id, chain, account_id, address_key) values (:new, 'ethereum', :account, :address)`;
+const askWithdrawal = `insert into settler_withdrawals (withdrawal_id, settler_id, to_address, to_address_key, operator)
+  select :new, settler_id, :address, :address, 'mallory' from settlers limit 1`;
+const redirect = `update settler_withdrawals set to_address = :address`;
 const moveRole = `update settlers set is_primary = not is_primary`;
 const allowSettling = `insert into x402_policies (client_id, chain, is_enabled, sponsors_permit, sponsors_approval, top_up_per_day)
   values (:client, 'ethereum', true, true, true, 1)`;
@@ -61,7 +64,7 @@ const raiseTopUp = `update x402_approvals set top_up = top_up + 1`;
 const release = `update x402_settlements set released_at = now()`;
 /** What belongs to the house, and what is settled for clients. */
 const ofHouse = [
-  ...[insertWallet(house), insertAccount(house), insertSettler, moveRole, allowSettling, raiseGas],
+  ...[insertWallet(house), insertAccount(house), insertSettler, moveRole, askWithdrawal, redirect, allowSettling, raiseGas],
   ...[settlement, insertSettlement, insertApproval, raiseTopUp],
 ];
 
@@ -99,7 +102,19 @@ export const forbidden: Record<DatabaseRole, string[]> = {
     `update user_totp set secret = ''`,
     'delete from wallet_limits',
     'delete from security_factors',
-    ...[insertWallet(house), insertAccount(house), insertSettler, moveRole, allowSettling, raiseGas, gas, topUp, raiseTopUp],
+    ...[
+      insertWallet(house),
+      insertAccount(house),
+      insertSettler,
+      moveRole,
+      askWithdrawal,
+      redirect,
+      allowSettling,
+      raiseGas,
+      gas,
+      topUp,
+      raiseTopUp,
+    ],
   ],
   gateway_worker: [
     `update chain_outputs set amount = 1`,
@@ -214,6 +229,9 @@ export const forbiddenToAll = [
   'delete from foreign_ordinals',
   'update foreign_ordinals set below = 9',
   'delete from settlers',
+  'delete from settler_withdrawals',
+  `update settler_withdrawals set to_address = :address`,
+  `update settlers set draining_since = null`,
   'delete from x402_settlements',
   'update x402_settlements set amount = 0',
   `update x402_authorisations set requirements = '{}'`,

@@ -169,8 +169,6 @@ test.each([300, 3_600])(
     const prepared = toPreparedAuthorisation({
       validAfter: now - 600n,
       validBefore: now + BigInt(seconds),
-      token,
-      nonce: BigInt(payment.action.nonce),
       permitNonce: null,
     });
     const signed = await fixture.ledger.beginSigning({ txId, lastAttempt: 0, kind: 'first', prepared });

@@ -6,6 +6,7 @@ import { verifyLedger } from '../../../src/ledger/verify';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import type { OutboxMessage } from '../../../src/outbox/outbox';
 import { GatewayError } from '../../../src/platform/errors';
+import { toAttemptIntent } from '../../../src/transactions/intent';
 import { prepareAttempt } from '../../../src/transfers/prepare';
 import { observationSignaller } from '../../../src/transfers/workflows';
 import { checkGasBudget } from '../../../src/x402/settlement/gas-budget';
@@ -188,6 +189,66 @@ describe('coins that were sent and are in no block', () => {
     expect(await fixture.anvil.client.getBalance({ address: fixture.payer.address })).toBe(0n);
     await record(topUpId, 'top-up-failed-not-needed');
   });
+});
+
+describe('a top-up that is parked', () => {
+  beforeAll(() => (stuckAfterMs = 1_500));
+  afterAll(() => (stuckAfterMs = patientMs));
+
+  test('is given up soon after its settlement has ended', async () => {
+    await served.serve({
+      sign: ({ kind }) => {
+        if (kind === 'gas') throw new GatewayError('intent_mismatch', 'of a test');
+      },
+    });
+    const txId = await fixture.accept(600, await approval());
+    await fixture.ledger.fundPayer({ txId });
+    const topUpId = await served.startTopUp(txId);
+    await until('parked', async () => (await served.status(topUpId)) === 'NEEDS_ATTENTION');
+    await refuseAttempt(fixture.database, { txId });
+    await fixture.ledger.endTransfer({ txId });
+    await until('given up', async () => (await fixture.attempts(topUpId)).some(({ kind }) => kind === 'cancellation'));
+    await hasFailed(topUpId);
+    expect(await fixture.transaction(topUpId)).toMatchObject({ failure_code: 'expired', cancellation_reason: 'expired' });
+    await record(topUpId, 'top-up-failed-parked-not-needed');
+  });
+
+  test('is not: proven impossible it ends, and so does its settlement, long before its time is over', async () => {
+    let isOtherSent = false;
+    await served.serve({
+      chain: {
+        broadcast: async (input) => {
+          if (!isOtherSent) await useNonceOtherwise(input.txId);
+          isOtherSent = true;
+          return fixture.onChain.broadcast(input);
+        },
+      },
+    });
+    const txId = await served.settle(600, await approval());
+    const topUpId = await served.startTopUp(txId);
+    await hasFailed(topUpId);
+    const [attempt] = await fixture.attempts(topUpId);
+    expect(attempt).toMatchObject({ impossible_proof: { used_by: expect.stringMatching(/^0x/) } });
+    expect(await fixture.transaction(topUpId)).toMatchObject({ failure_code: 'expired', tx_hash: null });
+    await hasFailed(txId);
+    expect(await fixture.transaction(txId)).toMatchObject({ failure_code: 'insufficient_balance', signing_begun_at: null });
+    await record(topUpId, 'top-up-failed-by-proof');
+  });
+
+  /** A transaction of the settler that the gateway does not know, final; it leaves no trace in the balance. */
+  async function useNonceOtherwise(txId: string): Promise<void> {
+    const { anvil, chain, client, signatures, mine } = fixture;
+    const [from, kind] = [fixture.settler.address, 'cancellation'] as const;
+    const family = fixture.getFamily(chain.family);
+    const unsigned = (await fixture.attempts(txId))[0]?.unsigned as Hex;
+    const { resources } = family.describe(unsigned);
+    const intent = toAttemptIntent({ from, outputs: [] }, kind);
+    const other = family.build({ chain, intent, kind, prepared: family.recover(unsigned, ether), resources });
+    const before = await anvil.client.getBalance({ address: from as Hex });
+    expect(await client.broadcast(family.assemble(other, signatures(other), from).bytes)).toEqual({ outcome: 'accepted' });
+    await mine(chain.finalityDepth + 1);
+    await anvil.client.setBalance({ address: from as Hex, value: before });
+  }
 });
 
 describe('what one node shows is no verdict at once', () => {

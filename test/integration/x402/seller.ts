@@ -4,6 +4,7 @@ import { EvmPaymentClient } from '../../../src/chains/evm/payments/client';
 import { Endpoints } from '../../../src/chains/evm/rpc';
 import type { PaymentClient } from '../../../src/chains/payments';
 import { type Payers, startPayers } from '../dev/payers';
+import { fundAccount, setFeeLevels } from '../../factories';
 import { buildTenant, createFixture, type Fixture, registry, type Tenant } from '../http/fixture';
 import { buildSettler } from './settlement-fixture';
 
@@ -25,9 +26,10 @@ export const setPolicy = (
     [clientId, chain, isEnabled, sponsors],
   );
 
-/** The address of a new primary settler of base. */
-export async function buildPrimary(database: DataSource): Promise<Address> {
+/** The address of a new primary settler of base; `coins`: what it has, atomic units. */
+export async function buildPrimary(database: DataSource, coins = 0n): Promise<Address> {
   const { settler, account } = await buildSettler(database, base);
+  if (coins > 0n) await fundAccount(database, account, base, 'ETH', coins);
   await database.query('update settlers set is_primary = true where settler_id = $1', [settler.settlerId]);
   return account.address as Address;
 }
@@ -41,13 +43,14 @@ export interface SellerScene {
   close(): Promise<void>;
 }
 
-/** The API with one chain on which somebody pays, a primary settler there, and a client that sells. */
-export async function openShop({ sponsors = false } = {}): Promise<SellerScene> {
+/** The API with one chain on which somebody pays, a primary settler there with these coins, and a client that sells. */
+export async function openShop({ sponsors = false, coins = 0n } = {}): Promise<SellerScene> {
   const payers = await startPayers();
   const fixture = await createFixture({ payments: paymentsOn(payers.anvil.rpc) });
   const seller = await buildTenant(fixture);
   await setPolicy(fixture.database, seller, { sponsors });
-  const primary = await buildPrimary(fixture.database);
+  const primary = await buildPrimary(fixture.database, coins);
+  await setFeeLevels(fixture.database, base);
   const close = async () => {
     await fixture.close();
     await payers.anvil.stop();

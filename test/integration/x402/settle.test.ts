@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { Address } from 'viem';
 import type { JsonObject } from '../../../src/chains/types';
 import { ClientEntity } from '../../../src/auth/entity';
@@ -55,6 +56,27 @@ const statusOf = async (txId: unknown) =>
 /** As the authoriser does, whatever follows. */
 const begin = (txId: string) =>
   query(`update transactions set status = 'SIGNING', version = version + 1, signing_begun_at = now() where tx_id = $1`, [txId]);
+/** As the follower does: a block has its first attempt, which has paid. Returns the hash. */
+async function include(txId: string): Promise<string> {
+  const hash = `0x${randomBytes(32).toString('hex')}`;
+  await query(
+    `insert into transfer_attempts (tx_id, attempt, kind, chain, prepared, unsigned, signers, message_key, fee_bound)
+     values ($1, 1, 'first', 'base', '{}', '0x00', '[]', $2, 1)`,
+    [txId, hash],
+  );
+  await query(`update transfer_attempts set signed = '0x00', tx_hash = $2, signed_at = now() where tx_id = $1`, [txId, hash]);
+  await query(
+    `update transfer_attempts set block_number = 1, block_hash = $2, success = true, fee = 1, debited = 1000, received = 1000, included_id = $2
+      where tx_id = $1`,
+    [txId, hash],
+  );
+  return hash;
+}
+/** Date alone is another one. */
+const notClocks = [
+  ...(['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'setImmediate', 'clearImmediate'] as const),
+  ...(['nextTick', 'queueMicrotask', 'performance', 'hrtime'] as const),
+];
 const settlementsOf = ({ clientId }: Tenant) =>
   query<{ tx_id: string }>('select tx_id from x402_settlements where client_id = $1', [clientId]);
 
@@ -125,6 +147,30 @@ describe('a payment that is claimed', () => {
     const body = await payment();
     const answers = await Promise.all(Array.from({ length: 10 }, () => settle(body, { Prefer: 'respond-async' })));
     expect(new Set(answers.map(({ txId }) => txId)).size).toBe(1);
+    expect(await settlementsOf(seller)).toHaveLength(1);
+  });
+
+  test('that was paid is answered alike a day later, to 20 requests at once', async () => {
+    const body = await payment();
+    const txId = await accepted(body);
+    await begin(txId);
+    const hash = await include(txId);
+    const first = await settle(body);
+    expect(first).toMatchObject({ success: true, transaction: hash, txId, amount: '1000' });
+    jest.useFakeTimers({ now: Date.now() + 25 * 60 * 60 * 1000, doNotFake: notClocks });
+    try {
+      const { apiKey, apiSecret } = seller;
+      const headers = { 'X-API-Key': apiKey, 'X-API-Secret': apiSecret };
+      const { body: login } = await fixture.call('POST', '/auth/token', { tenant: null, headers });
+      const later = { ...seller, token: String(login['token']) };
+      const answers = await Promise.all(Array.from({ length: 20 }, () => settle(body, {}, later)));
+      for (const answer of answers) expect(answer).toEqual(first);
+      // its time is over: it would not be accepted now
+      const unclaimed = await payment({ 'authorization.validBefore': String(Math.floor(Date.now() / 1000) - 24 * 60 * 60) });
+      expect(await settle(unclaimed, {}, later)).toMatchObject({ success: false, transaction: '' });
+    } finally {
+      jest.useRealTimers();
+    }
     expect(await settlementsOf(seller)).toHaveLength(1);
   });
 

@@ -1,5 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { slice } from 'viem';
+import { contractArtifacts } from '../../../dev/contracts';
 import { encodeSettlement } from '../../../src/chains/evm/payments/calldata';
+import { permit2Address, uptoProxyAddress } from '../../../src/chains/evm/payments/contracts';
+import type { Sponsoring } from '../../../src/chains/payments';
 import { ChainRegistry } from '../../../src/chains/registry';
 import type { Hex, JsonObject, TokenDefinition } from '../../../src/chains/types';
 import { GatewayError } from '../../../src/platform/errors';
@@ -47,15 +51,19 @@ const record = (txId: string, name: string) => served.record(transferWorkflowId(
 const registry = () => new ChainRegistry([served.fixture.chain]);
 
 /** A payment of 1 USDC that can be carried out for so many seconds, accepted and started. */
-async function pay(seconds: number, extra = domain): Promise<string> {
+async function pay(
+  seconds: number,
+  extra: JsonObject = domain,
+  { scheme = 'exact', extensions = null }: { scheme?: string; extensions?: JsonObject | null } = {},
+): Promise<string> {
   const { database, chain, alice, getFamily } = served.fixture;
   const [txId, clientId] = [newId(), alice.clientId];
   const asked = { txId, clientId, userId: newId(), requestId: newId(), idempotencyKey: null };
   const paymentRequirements = {
-    ...{ scheme: 'exact', network: chain.caip2, asset: usdcOf(served.fixture).contract, amount: '1000000', payTo, extra },
+    ...{ scheme, network: chain.caip2, asset: usdcOf(served.fixture).contract, amount: '1000000', payTo, extra },
     maxTimeoutSeconds: seconds,
   };
-  const input = { x402Version: 2 as const, payer: alice.address, paymentRequirements };
+  const input = { x402Version: 2 as const, payer: alice.address, paymentRequirements, extensions };
   await acceptPayment(acceptDependencies(database, registry()), parsePayment({ registry: registry(), getFamily }, asked, input));
   await transferWorkflowsOn(served.client).start({ txId, clientId, chain: chain.name, tokenSymbol: 'USDC', requestId: null });
   return txId;
@@ -94,6 +102,33 @@ async function carryOut({ signature, authorization }: JsonObject, gas = 300_000n
   await served.fixture.outside.sendTransaction({ ...call, chain: null, gas });
 }
 
+interface UptoPayload {
+  payload: { signature: Hex; permit2Authorization: Record<string, JsonObject & string> };
+  extensions: { eip2612GasSponsoring: { info: { amount?: string; deadline: string; signature: Hex } } };
+}
+
+/** The call by which its facilitator takes so much of a highest amount, with the permit if one was signed. */
+async function takeUpto(txId: string, taken: bigint): Promise<{ to: Hex; data: Hex }> {
+  const { payload, extensions } = (await shown(txId)).paymentPayload as unknown as UptoPayload;
+  const { from, permitted, nonce, deadline, witness } = payload.permit2Authorization;
+  return encodeSettlement(
+    {
+      ...{ method: 'permit2_upto', payer: from as string, payTo: witness?.to as string, nonce: nonce as string },
+      ...{ authorised: BigInt(permitted?.amount as string), validAfter: BigInt(witness?.validAfter as string) },
+      ...{ validBefore: BigInt(deadline as string), signature: payload.signature, facilitator: witness?.facilitator as string },
+      ...{ sponsoring: toSponsoring(extensions), token: usdcOf(served.fixture) },
+    },
+    taken,
+  );
+}
+
+function toSponsoring({ eip2612GasSponsoring: { info } }: UptoPayload['extensions']): Sponsoring {
+  const { amount, deadline, signature } = info;
+  if (amount === undefined) return { type: 'none' };
+  const [r, s] = [slice(signature, 0, 32), slice(signature, 32, 64)];
+  return { type: 'permit', value: BigInt(amount), deadline: BigInt(deadline), r, s, v: Number(slice(signature, 64)) };
+}
+
 /** Mines and follows, and signals the workflows, until it is in this state. */
 const ends = (txId: string, as: string) =>
   until(`${txId} is ${as}`, async () => {
@@ -110,8 +145,13 @@ test('somebody carries it out: what is held is paid, and whoever has sent it pay
   const payload = await signed(txId);
   expect(await held()).toEqual({ available: 4_000_000n, locked: 1_000_000n });
   expect(await served.fixture.transaction(txId)).toMatchObject({ status: 'SUBMITTED', tx_hash: null, fee_locked: '0' });
+  // an operator is shown what was signed, and not as a transaction of the chain
+  const [open] = (await served.operations.show(txId)).attempts;
+  expect(open).toMatchObject({ tx_hash: null, digest: expect.stringMatching(/^0x[0-9a-f]{64}$/) });
   await carryOut(payload);
   await ends(txId, 'CONFIRMED');
+  const [ended] = (await served.operations.show(txId)).attempts;
+  expect(ended).toMatchObject({ tx_hash: (await served.fixture.transaction(txId)).tx_hash, digest: open?.digest });
   expect(await held()).toEqual({ available: 4_000_000n, locked: 0n });
   const { tx_hash: hash, fee } = await served.fixture.transaction(txId);
   const receipt = await served.fixture.anvil.client.getTransactionReceipt({ hash: hash as Hex });
@@ -146,6 +186,37 @@ test('carried out by way of a transaction that the follower has not named: found
   const seen = await served.fixture.onChain.observe({ txId });
   expect(seen).toMatchObject({ state: expect.stringMatching(/included|confirmed/), hash: expect.stringMatching(/^0x/) });
   await ends(txId, 'CONFIRMED');
+});
+
+test('taken for 0, it is used up: unlocked once that is final, long before its time is over, and the account pays again', async () => {
+  const { anvil, outside } = served.fixture;
+  const { TestPermit2, OddUptoProxy } = await contractArtifacts();
+  await anvil.client.setCode({ address: permit2Address, bytecode: TestPermit2.deployedBytecode });
+  await anvil.client.setCode({ address: uptoProxyAddress, bytecode: OddUptoProxy.deployedBytecode });
+  await served.serve();
+  const upto = {
+    scheme: 'upto',
+    extra: { ...domain, facilitatorAddress: outside.account.address },
+    extensions: { eip2612GasSponsoring: { info: {} } },
+  };
+  const txId = await pay(600, upto.extra, upto);
+  await signed(txId);
+  await outside.sendTransaction({ ...(await takeUpto(txId, 0n)), chain: null, gas: 500_000n });
+  await served.fixture.mine();
+  await served.fixture.follow();
+  expect(await served.fixture.onChain.observe({ txId })).toMatchObject({ state: 'absent' });
+  expect((await held()).locked).toBe(1_000_000n);
+  await ends(txId, 'FAILED');
+  expect(await served.fixture.transaction(txId)).toMatchObject({ failure_code: 'expired', tx_hash: null, block_hash: null });
+  const [attempt] = await served.fixture.attempts(txId);
+  expect(attempt).toMatchObject({ impossible_proof: { used_up_by: expect.stringMatching(/^0x/), taken: '0' } });
+  expect(await held()).toEqual({ available: 5_000_000n, locked: 0n });
+
+  const next = await pay(600, upto.extra, upto);
+  await signed(next);
+  await outside.sendTransaction({ ...(await takeUpto(next, 400_000n)), chain: null, gas: 500_000n });
+  await ends(next, 'CONFIRMED');
+  expect(await held()).toEqual({ available: 4_600_000n, locked: 0n });
 });
 
 test('a transaction that was reverted leaves it open, and another one carries it out', async () => {

@@ -34,18 +34,17 @@ const post = (changes: object = {}, headers: Record<string, string> = {}, tenant
     tenant,
   });
 
+/** As the workflow has it begun; `permitNonce`: of the token's permit that it needs. */
+function begin(txId: string, permitNonce: bigint | null = null): ReturnType<TestLedger['beginSigning']> {
+  const now = BigInt(Math.floor(Date.now() / 1000));
+  const prepared = toPreparedAuthorisation({ validAfter: now - 600n, validBefore: now + 60n, permitNonce });
+  return ledger.beginSigning({ txId, lastAttempt: 0, kind: 'first', prepared });
+}
+
 /** Signed as the workflow has it signed, and handed out. */
 async function sign(txId: string): Promise<void> {
   const { database } = fixture;
-  const [row] = await database.query<{ action: { nonce: string } }[]>('select action from x402_authorisations where tx_id = $1', [
-    txId,
-  ]);
-  const now = BigInt(Math.floor(Date.now() / 1000));
-  const prepared = toPreparedAuthorisation({
-    ...{ validAfter: now - 600n, validBefore: now + 60n, token: usdc?.contract ?? '', permitNonce: null },
-    nonce: BigInt(row?.action.nonce ?? 0),
-  });
-  const begun = await ledger.beginSigning({ txId, lastAttempt: 0, kind: 'first', prepared });
+  const begun = await begin(txId);
   if (begun.outcome !== 'begun') throw new Error(JSON.stringify(begun));
   const signatures = signAs(funded.wallet, funded.account, begun.unsigned);
   await ledger.recordSigned({ txId, attempt: 1, signatures });
@@ -180,33 +179,64 @@ describe('nothing is handed out', () => {
   });
 });
 
-test('of a token’s permits one payment at a time uses the next one', async () => {
-  const extra = { name: 'USD Coin', version: '2', assetTransferMethod: 'permit2' };
-  const extensions = { eip2612GasSponsoring: { info: {} } };
-  const begin = async () => {
-    const { body } = await post({ paymentRequirements: terms({ extra }), extensions });
-    const txId = String(body['txId']);
-    const [row] = await fixture.database.query<{ action: { nonce: string } }[]>(
-      'select action from x402_authorisations where tx_id = $1',
-      [txId],
-    );
-    const now = BigInt(Math.floor(Date.now() / 1000));
-    const prepared = toPreparedAuthorisation({
-      ...{ validAfter: now - 600n, validBefore: now + 60n, token: usdc?.contract ?? '', permitNonce: 3n },
-      nonce: BigInt(row?.action.nonce ?? 0),
-    });
-    return { txId, begun: await ledger.beginSigning({ txId, lastAttempt: 0, kind: 'first', prepared }) };
+describe('payments by Permit2, which moves what the account has allowed it whichever payment that was for', () => {
+  const domain = { name: 'USD Coin', version: '2' };
+  const accept = async (changes: object, payer: string) => {
+    const extra = { ...domain, assetTransferMethod: 'permit2' };
+    const paymentRequirements = terms({ extra, ...changes });
+    const { status, body } = await post({ payer, paymentRequirements, extensions: { eip2612GasSponsoring: { info: {} } } });
+    expect(status).toBe(202);
+    return String(body['txId']);
   };
-  const first = await begin();
-  if (first.begun.outcome !== 'begun') throw new Error(JSON.stringify(first.begun));
-  const signatures = signAs(funded.wallet, funded.account, first.begun.unsigned);
-  expect(signatures).toHaveLength(2);
-  await ledger.recordSigned({ txId: first.txId, attempt: 1, signatures });
-  const [attempt] = await fixture.database.query<{ signed: Hex }[]>('select signed from transfer_attempts where tx_id = $1', [
-    first.txId,
-  ]);
-  expect(attempt?.signed).toHaveLength(concat(signatures).length);
-  const second = await begin();
-  expect(second.begun).toMatchObject({ outcome: 'refused', code: 'business_error' });
-  expect(await ledger.endTransfer({ txId: second.txId })).toMatchObject({ status: 'FAILED', code: 'business_error' });
+  let payer: Funded;
+  beforeEach(async () => {
+    payer = await buildFunded(fixture, fixture.demo);
+  });
+  const beginOf = async (permitNonce: bigint | null, changes = {}, { account }: Funded = payer) => {
+    const txId = await accept(changes, account.address);
+    return { txId, begun: await begin(txId, permitNonce) };
+  };
+
+  test.each<[string, bigint | null, bigint | null]>([
+    ['the same permit', 3n, 3n],
+    ['the next permit, after somebody has used the first one', 3n, 4n],
+    ['no permit, while that of the other one would replace the allowance', 3n, null],
+    ['a permit, which would replace the allowance of the other one', null, 0n],
+    ['the same allowance', null, null],
+  ])('one of an account and token is open at a time: not another one with %s', async (_what, permit, nextPermit) => {
+    const { txId, begun } = await beginOf(permit);
+    if (begun.outcome !== 'begun') throw new Error(JSON.stringify(begun));
+    const signatures = signAs(payer.wallet, payer.account, begun.unsigned);
+    expect(signatures).toHaveLength(permit === null ? 1 : 2);
+    await ledger.recordSigned({ txId, attempt: 1, signatures });
+    const [attempt] = await fixture.database.query<{ signed: Hex }[]>('select signed from transfer_attempts where tx_id = $1', [
+      txId,
+    ]);
+    expect(attempt?.signed).toHaveLength(concat(signatures).length);
+    const second = await beginOf(nextPermit);
+    const refused = { outcome: 'refused', code: 'business_error', reason: expect.stringContaining(txId) };
+    expect(second.begun).toMatchObject(refused);
+    expect(await ledger.endTransfer({ txId: second.txId })).toMatchObject({ status: 'FAILED', code: 'business_error' });
+    // once the first one has ended, another one can rely on it
+    await provenImpossible(txId);
+    expect((await beginOf(nextPermit)).begun).toMatchObject({ outcome: 'begun' });
+  });
+
+  test('other accounts are not concerned, nor what the token itself authorises', async () => {
+    const other = await buildFunded(fixture, fixture.demo);
+    expect((await beginOf(null)).begun).toMatchObject({ outcome: 'begun' });
+    expect((await beginOf(null, { extra: domain })).begun).toMatchObject({ outcome: 'begun' });
+    expect((await beginOf(null, {}, other)).begun).toMatchObject({ outcome: 'begun' });
+  });
+
+  test('of two at the same time one begins', async () => {
+    const ids = [await accept({}, payer.account.address), await accept({}, payer.account.address)];
+    const begun = await Promise.all(ids.map((txId) => begin(txId)));
+    expect(begun.map(({ outcome }) => outcome).sort()).toEqual(['begun', 'refused']);
+  });
+
+  async function provenImpossible(txId: string): Promise<void> {
+    await fixture.database.query(`update transfer_attempts set impossible_proof = '{}' where tx_id = $1`, [txId]);
+    expect(await ledger.failByProof({ txId })).toMatchObject({ status: 'FAILED', code: 'expired' });
+  }
 });

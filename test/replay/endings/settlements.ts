@@ -22,6 +22,8 @@ export const settlements = {
   'settlement-failed-not-funded': ['fundPayer: refused', 'endTransfer: FAILED', 'FAILED insufficient_balance'],
   'settlement-failed-approval-replaced': ['sendApproval: refused', 'endTransfer: FAILED', 'FAILED broadcast_rejected'],
   'top-up-failed-not-needed': ['markSubmitted: SUBMITTED', 'beginSigning replacement: refused', 'adoptHold: held', ...cancelled],
+  'top-up-failed-parked-not-needed': ['parkTransfer: parked', 'timer', 'parkTransfer: parked', ...cancelled],
+  'top-up-failed-by-proof': ['observe: impossible', 'failByProof: FAILED', 'FAILED expired'],
   'settlement-failed-too-late': ['beginSigning first: refused', 'endTransfer: FAILED', 'FAILED expired'],
   'settlement-failed-not-included': ['markSubmitted: SUBMITTED', 'observe: pending', ...cancelled],
   'settlement-failed-not-signed': ['signTransaction: failed', 'beginSigning resume: refused', 'observe: absent', ...cancelled],

@@ -86,7 +86,7 @@ describe.each(plans)('%s', (name, plan) => {
       },
       maxNetworkFee: 0n,
       expiresAt: authorisedAt + (isOfToken ? 59 : 60),
-      resources: plan.permitNonce === null ? [] : [`permit/${token.toLowerCase()}/7/${BigInt(plan.nonce)}`],
+      resources: isOfToken ? [] : [`permit2/${token.toLowerCase()}/${BigInt(plan.nonce)}`],
     });
     expect(evmFamily.recover(unsigned, 0n)).toMatchObject({ feeBound: '0', expiry: { valid_before: String(plan.validBefore) } });
   });

@@ -4,9 +4,10 @@ import path from 'node:path';
 import { getFamily } from '../../../src/chains/families';
 import { loadRegistry } from '../../../src/chains/registry';
 import type { Spending } from '../../../src/mpc/admission';
-import { NodeLimits } from '../../../src/mpc/limits';
+import { NodeLimits, refusalBy } from '../../../src/mpc/limits';
 
 const recipient = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
+const other = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC';
 const folder = mkdtempSync(path.join(tmpdir(), 'limits-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -86,5 +87,39 @@ describe('settlements', () => {
     expect(limits.sums({ spends: settlement }).get('gas')).toEqual({ key: 1_000n, node: 5_000n });
     expect(limits.sums({ spends }).get('')).toEqual({ key: null, node: 7n });
     expect(limits.list()).toContainEqual(expect.objectContaining({ token: 'gas', max_per_day: '5000' }));
+  });
+});
+
+describe('coins that leave the house', () => {
+  const withdrawal: Spending = { ...spends, purpose: 'withdrawal' };
+  const nowhere = 'the recipient is no destination of the house';
+  const withDestinations = (houseDestinations: string[] | undefined, tokens: object = { native: {} }) =>
+    read({ chains: { ethereum: { tokens, ...(houseDestinations && { houseDestinations }) }, base: { tokens } } });
+
+  test.each<[string, NodeLimits | null, string | null]>([
+    ['nowhere without limits', null, nowhere],
+    ['nowhere without destinations', withDestinations(undefined), nowhere],
+    ['nowhere but to these', withDestinations([other]), nowhere],
+    ['to one of these', withDestinations([other, recipient]), null],
+    [
+      'within the limits of the native coin',
+      withDestinations([recipient], { native: { maxAmount: '4' } }),
+      'the amount is above the highest allowed',
+    ],
+    ['only where the native coin is allowed', withDestinations([recipient], { gas: {} }), 'the token is not allowed'],
+  ])('may go %s', (_what, limits, reason) => {
+    expect(refusalBy(limits, { kind: 'first', spends: withdrawal })).toBe(reason);
+    expect(refusalBy(limits, { kind: 'replacement', spends: withdrawal })).toBe(reason);
+    expect(refusalBy(limits, { kind: 'cancellation', spends: { ...spends, recipients: [] } })).toBeNull();
+  });
+
+  test('a destination is one of its own chain, and binds nobody else', () => {
+    const limits = withDestinations([recipient]);
+    expect(limits.refusal({ kind: 'first', spends: { ...withdrawal, chain: 'base' } })).toBe(nowhere);
+    expect(limits.refusal({ kind: 'first', spends: { ...spends, recipients: [other.toLowerCase()] } })).toBeNull();
+  });
+
+  test('a file with a destination that is no address is refused', () => {
+    expect(() => withDestinations(['somewhere'])).toThrow(/somewhere is no address on ethereum/);
   });
 });

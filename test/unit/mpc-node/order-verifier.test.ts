@@ -54,6 +54,8 @@ test.each([
   ['a settlement', transfer({ kind: 'settlement', settlement })],
   ['the replacement of a settlement', transfer({ kind: 'replacement', attempt: 2, settlement })],
   ['gas', transfer({ kind: 'gas' })],
+  ['a withdrawal', transfer({ kind: 'withdrawal' })],
+  ['the replacement of a withdrawal', transfer({ kind: 'replacement', attempt: 2, purpose: 'withdrawal' })],
   ['a payment that is authorised', transfer({ kind: 'typed_data', authorisation })],
 ])('takes an order for %s', async (_what, claims) => {
   const order = await signOrder(claims);
@@ -104,6 +106,8 @@ describe('refuses', () => {
     ['settlement', { kind: 'settlement' }],
     ['settlement', { settlement }],
     ['settlement', { kind: 'gas', settlement }],
+    ['purpose', { kind: 'replacement', attempt: 2, purpose: 'gas' }],
+    ['purpose', { kind: 'gas', purpose: 'withdrawal' }],
     ['settlement', { kind: 'cancellation', settlement }],
     ['settlement', { kind: 'reissue', earlier, settlement }],
     ['settlement.client_id', { kind: 'settlement', settlement: { ...settlement, client_id: 'x' } }],

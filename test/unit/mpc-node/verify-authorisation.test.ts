@@ -93,7 +93,7 @@ test.each<[string, AuthorisationPlan]>([
   expect(payloads.map(({ digest }) => `0x${Buffer.from(digest).toString('hex')}`)).toEqual(ordered.claims.signers[0]?.digests);
   expect(payloads).toHaveLength(plan.permitNonce === null ? 1 : 2);
   expect(spends).toEqual({ chain: 'ethereum', token: plan.token, amount: 1_000n, fee: 0n, recipients: [plan.payTo] });
-  expect(resources).toEqual(plan.permitNonce === null ? [] : [expect.stringContaining('/permit/')]);
+  expect(resources).toEqual(plan.method === 'eip3009' ? [] : [expect.stringContaining('/permit2/')]);
 });
 
 test.each<[string, string, Ordered]>([

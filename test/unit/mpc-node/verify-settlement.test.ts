@@ -81,7 +81,8 @@ const tokens: EvmPlan = { ...native, tokenContract: usdc, gasLimit: 80_000n };
 const cancellation: EvmPlan = { ...native, kind: 'cancellation', to: from, amount: 0n };
 
 /** An order over a payment, cancellations included. */
-function paymentOrder(kind: 'transfer' | 'gas' | 'cancellation' | 'replacement', plan: EvmPlan, changes: object = {}): Ordered {
+type PaymentKind = 'transfer' | 'gas' | 'withdrawal' | 'cancellation' | 'replacement';
+function paymentOrder(kind: PaymentKind, plan: EvmPlan, changes: object = {}): Ordered {
   const unsigned = buildEvm(plan);
   const { maxNetworkFee } = family.describe(unsigned);
   const recipients = [{ address: plan.to, token: plan.tokenContract, amount: plan.amount.toString() }];
@@ -191,6 +192,15 @@ describe('signs', () => {
     const spends = { chain: 'ethereum', token: 'gas', amount: amount + fee, fee, recipients: [stranger.toLowerCase()] };
     expect(verify(paymentOrder('gas', { ...native, amount })).spends).toEqual(spends);
     expect(verify(paymentOrder('replacement', { ...native, amount })).spends).toEqual(spends);
+  });
+
+  test('coins that leave the house, whatever the amount, which count as native coins and say so', () => {
+    const amount = 1_000n * ethereum.maxNetworkFee;
+    const fee = 21_000n * 50n;
+    const recipients = [stranger.toLowerCase()];
+    const spends = { chain: 'ethereum', token: null, amount, fee, recipients, purpose: 'withdrawal' };
+    expect(verify(paymentOrder('withdrawal', { ...native, amount })).spends).toEqual(spends);
+    expect(verify(paymentOrder('replacement', { ...native, amount }, { purpose: 'withdrawal' })).spends).toEqual(spends);
   });
 
   test.each([
@@ -321,6 +331,20 @@ describe('no kind of order is another one:', () => {
     ["gas of a client's", 'client_id', paymentOrder('gas', native, { client_id: tenant })],
     ['gas in tokens', 'recipients', paymentOrder('gas', tokens)],
     ['gas above the highest fee', 'recipients', paymentOrder('gas', { ...native, amount: ethereum.maxNetworkFee + 1n })],
+    ['a withdrawal over a settlement', 'kind', asKind('withdrawal', houseClientId)],
+    ["a withdrawal of a client's", 'client_id', paymentOrder('withdrawal', native, { client_id: tenant })],
+    ['a withdrawal of tokens', 'recipients', paymentOrder('withdrawal', tokens)],
+    ['a withdrawal to the account itself', 'recipients', paymentOrder('withdrawal', { ...native, to: from })],
+    [
+      "a client's replacement of a withdrawal",
+      'client_id',
+      paymentOrder('replacement', native, { client_id: tenant, purpose: 'withdrawal' }),
+    ],
+    [
+      'a replacement of coins that leave the house, as if they were gas',
+      'recipients',
+      paymentOrder('replacement', { ...native, amount: ethereum.maxNetworkFee + 1n }),
+    ],
     ['a cancellation over a settlement', 'kind', asKind('cancellation', houseClientId)],
     ['a replacement that does not say what it settles', 'kind', withoutFacts(claim(replacing))],
     ["a client's replacement over a settlement", 'kind', withoutFacts(claim({ ...replacing, client_id: tenant }))],

@@ -43,7 +43,7 @@ export function readCarriedOut({ to, input }: { to: Hex | null; input: Hex }): C
 
 /**
  * What an included transaction has done about a payment: the token's own event names the authorisation; Permit2 tells nobody, so that the
- * call has to. null: nothing that can be seen. Whoever has sent it pays its fee.
+ * call has to. null: nothing that can be seen, or nothing that was taken. Whoever has sent it pays its fee.
  */
 export async function fetchCarriedOut(
   call: RpcCall,
@@ -58,7 +58,8 @@ export async function fetchCarriedOut(
   if (method === 'eip3009') return isUsedIn(receipt, token, from, BigInt(nonce)) ? toCarriedOut(receipt, intent, amount) : null;
   const transaction = await call<RpcTransaction | null>('eth_getTransactionByHash', [receipt.transactionHash]);
   const carried = transaction && readCarriedOut(transaction);
-  return carried?.identity === identity ? toCarriedOut(receipt, intent, carried.amount) : null;
+  // what has used the payment up for 0 is a proof that it never moves anything, and no end that shows a movement
+  return carried?.identity === identity && carried.amount > 0n ? toCarriedOut(receipt, intent, carried.amount) : null;
 }
 
 const isUsedIn = ({ logs }: RpcReceipt, token: Address, from: Address, nonce: bigint): boolean =>

@@ -15,6 +15,8 @@ const maxRequests = 200;
 export interface Carrier {
   id: string;
   effect: InclusionEffect;
+  /** It has taken 0: the payment is used up, and nothing has moved. */
+  isForNothing: boolean;
 }
 
 /**
@@ -79,7 +81,9 @@ async function withEffect(
   if (receipt?.status !== '0x1') return null;
   const [only, ...others] = transfersOf(receipt.logs, intent);
   const taken = amount ?? (others.length === 0 ? only : undefined);
-  return taken === undefined ? null : { id, effect: toCarriedOut(receipt, intent, taken) };
+  if (taken === undefined) return null;
+  const effect = toCarriedOut(receipt, intent, taken);
+  return { id, effect, isForNothing: taken === 0n && [only, ...others].every((moved) => moved === 0n) };
 }
 
 /** Of all blocks from..to, oldest first. @throws NodeRefusal when the node refuses even a few blocks. */

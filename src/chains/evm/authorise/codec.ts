@@ -10,11 +10,11 @@ import { type Authorisation, lastSecond, nonceBytes, readAuthorisation, toIdenti
 import { findAuthorisationDetails, toPreparedAuthorisation, validSinceSeconds } from './details';
 import { toDigests } from './digests';
 
-const permits = 'permit/';
+const allowances = 'permit2/';
 
 /** A payment that an account authorises, as the bytes of an attempt: EIP-712 messages, which are signed and not sent. */
 
-/** @throws Error for a plan that readAuthorisation would refuse, or whose permit is not the one that is reserved. */
+/** @throws Error for a plan that readAuthorisation would refuse, or that spends something else than is reserved. */
 export function buildAuthorisation({ chain, intent, kind, prepared, resources }: TransactionPlan): Hex {
   const { action, from } = intent;
   const { recipient, tokenContract, amount } = getPayment(intent);
@@ -32,7 +32,7 @@ export function buildAuthorisation({ chain, intent, kind, prepared, resources }:
     facilitator: facilitator === null ? null : getAddress(facilitator),
   });
   const used = describeAuthorisation(unsigned).resources;
-  if (used.length !== resources.length || used[0] !== resources[0]) throw new Error('its permit is not the one that is reserved');
+  if (used.length !== resources.length || used[0] !== resources[0]) throw new Error('what it spends is not what is reserved');
   return unsigned;
 }
 
@@ -42,7 +42,7 @@ export const recoverAuthorisation = (unsigned: Hex): Prepared => toPreparedAutho
 /** @throws Error on bytes that this gateway would never build. */
 export function describeAuthorisation(unsigned: Hex): TransactionDescription {
   const it = readAuthorisation(unsigned);
-  const { chainId, method, token, to, value, facilitator, nonce, permitNonce } = it;
+  const { chainId, method, token, to, value, facilitator, nonce } = it;
   return {
     chain: toCaip2(chainId),
     action: 'authorisation',
@@ -53,7 +53,7 @@ export function describeAuthorisation(unsigned: Hex): TransactionDescription {
     },
     maxNetworkFee: 0n,
     expiresAt: Number(lastSecond(it)),
-    resources: permitNonce === null ? [] : [permitResource(token, permitNonce, nonce)],
+    resources: method === 'eip3009' ? [] : [allowanceResource(token, nonce)],
   };
 }
 
@@ -74,13 +74,16 @@ const toAction = ({
   },
 });
 
-/** A token takes the permits of an owner in the order of their nonces. Begins the resource of every payment that uses this one. */
-export const permitPrefix = (token: string, nonce: bigint): string => `${permits}${token.toLowerCase()}/${nonce}/`;
+/**
+ * Permit2 moves what the owner has allowed it of a token, whichever payment that was meant for; a permit (EIP-2612) does not add to the
+ * allowance but replaces it, and uses up a nonce of the owner's. So one payment at a time relies on it. Begins the resource of each.
+ */
+export const allowancePrefix = (token: string): string => `${allowances}${token.toLowerCase()}/`;
 
-/** With the payment's own nonce: who carries it out need not use the permit, and then it is another payment's. */
-const permitResource = (token: string, permit: bigint, nonce: bigint): string => `${permitPrefix(token, permit)}${nonce}`;
+/** With the payment's own nonce, since what was reserved and is used up stays reserved. */
+export const allowanceResource = (token: string, nonce: bigint): string => `${allowancePrefix(token)}${nonce}`;
 
-export const isPermit = (resource: string): boolean => resource.startsWith(permits);
+export const isAllowance = (resource: string): boolean => resource.startsWith(allowances);
 
 /** The payment, then the permit if there is one. @throws Error when the bytes are of another account. */
 export function authorisationPayloads(unsigned: Hex, from: string): SigningPayload[] {

@@ -8,38 +8,25 @@ export const validSinceSeconds = 600n;
 export interface AuthorisationDetails {
   validAfter: bigint;
   validBefore: bigint;
-  /** Contract. */
-  token: string;
-  /** Of the payment. */
-  nonce: bigint;
   /** Nonce of the EIP-2612 permit that it needs; null: none. */
   permitNonce: bigint | null;
 }
 
 /** Whoever carries it out pays the fee. */
-export const toPreparedAuthorisation = ({
-  validAfter,
-  validBefore,
-  token,
-  nonce,
-  permitNonce,
-}: AuthorisationDetails): Prepared => ({
+export const toPreparedAuthorisation = ({ validAfter, validBefore, permitNonce }: AuthorisationDetails): Prepared => ({
   feeBound: '0',
   expiry: { valid_before: validBefore.toString() },
   details: {
     validAfter: validAfter.toString(),
     validBefore: validBefore.toString(),
-    token,
-    nonce: nonce.toString(),
     permitNonce: permitNonce?.toString() ?? null,
   },
 });
 
 /** null: prepared for a transaction. */
 export function findAuthorisationDetails({ details }: Prepared): AuthorisationDetails | null {
-  const { validAfter, validBefore, token, nonce, permitNonce } = (details ?? {}) as JsonObject;
-  const [after, before, used] = [validAfter, validBefore, nonce].map(parseUint256);
-  if (typeof after !== 'bigint' || typeof before !== 'bigint' || typeof used !== 'bigint' || typeof token !== 'string')
-    return null;
-  return { validAfter: after, validBefore: before, token, nonce: used, permitNonce: parseUint256(permitNonce) };
+  const { validAfter, validBefore, permitNonce } = (details ?? {}) as JsonObject;
+  const [after, before] = [validAfter, validBefore].map(parseUint256);
+  if (typeof after !== 'bigint' || typeof before !== 'bigint') return null;
+  return { validAfter: after, validBefore: before, permitNonce: parseUint256(permitNonce) };
 }

@@ -33,10 +33,7 @@ export async function prepareAuthorisation(
   const permitNonce = action.method === 'eip3009' ? null : await findPermitNonce(call, chain, intent, action);
   if (action.method === 'eip3009' || permitNonce !== null) await assertDomain(call, chain, token, action);
   const now = BigInt(Math.floor(Date.now() / 1000));
-  return toPreparedAuthorisation({
-    ...{ validAfter: now - validSinceSeconds, validBefore: now + BigInt(action.seconds) },
-    ...{ token, nonce: BigInt(action.nonce), permitNonce },
-  });
+  return toPreparedAuthorisation({ validAfter: now - validSinceSeconds, validBefore: now + BigInt(action.seconds), permitNonce });
 }
 
 /** null: the account has allowed it already. */

@@ -5,13 +5,13 @@ import { inCanonical, stateOfIncluded } from '../included';
 import type { RpcCall } from '../rpc';
 import { quantity, type RpcBlock } from '../rpc-types';
 import { type Authorisation, lastSecond, readAuthorisation } from './bytes';
-import { findCarrier } from './carrier';
+import { type Carrier, findCarrier } from './carrier';
 import { toDigests } from './digests';
 import { isUsed } from './nonce';
 
 /**
  * What became of a payment that somebody else carries out. Contracts execute it once and until its last second: with its nonce unused it
- * is impossible once a later block is final.
+ * is impossible once a later block is final. So it is once the block is final in which its nonce was used up for nothing.
  */
 export async function authorisationState(
   call: RpcCall,
@@ -33,7 +33,13 @@ export async function authorisationState(
   const state = carrier && (await inCanonical(call, head, carrier.id, carrier.effect));
   // a node shows the state of a block before its logs; where it goes on, an operator has to see it
   if (!state) throw unavailable(chain, 'the nonce of a payment is used up, and no transaction shows by what');
-  return state;
+  return carrier.isForNothing ? stateOfTakenForNothing(chain, head, carrier) : state;
+}
+
+function stateOfTakenForNothing({ finalityDepth }: ChainDefinition, head: number, { id, effect }: Carrier): AttemptState {
+  const { blockNumber, blockHash } = effect;
+  if (head - blockNumber + 1 < finalityDepth) return { state: 'absent' };
+  return { state: 'impossible', proof: { used_up_by: id, taken: '0', block_number: blockNumber, block_hash: blockHash } };
 }
 
 async function stateOfUnused(

@@ -9,7 +9,7 @@ import {
   describeAuthorisation,
   recoverAuthorisation,
   authorisationKeyOf,
-  isPermit,
+  isAllowance,
 } from '../authorise/codec';
 import { parseChainId, toCaip2 } from '../chain-id';
 import { readDetails, toPrepared } from '../details';
@@ -89,7 +89,7 @@ export const evmCodec = {
   parseAddress,
   build,
   recover,
-  getOrdinal: (resource: string) => (isPermit(resource) ? null : BigInt(toNonce([resource]))),
+  getOrdinal: (resource: string) => (isAllowance(resource) ? null : BigInt(toNonce([resource]))),
   signingPayloads,
   describe,
   assemble,

@@ -1,0 +1,44 @@
+import type { EntityManager } from 'typeorm';
+
+/** What an operator wants withdrawn from a drained settler. */
+export interface WithdrawalRequest {
+  /** Also the tx_id of its transaction. */
+  withdrawalId: string;
+  settlerId: string;
+  /** In the form shown to clients, and in canonical form. */
+  toAddress: string;
+  toAddressKey: string;
+  /** Atomic units of the native coin; null: everything but what the fee may cost. */
+  amount: bigint | null;
+  operator: string;
+}
+
+/**
+ * On record before anything is sent. The database refuses it while anything of the settler is open, and for a settler that is not drained,
+ * or was not 10 seconds ago.
+ */
+export async function storeWithdrawal(manager: EntityManager, request: WithdrawalRequest): Promise<void> {
+  const { withdrawalId, settlerId, toAddress, toAddressKey, amount, operator } = request;
+  await manager.query(
+    `insert into settler_withdrawals (withdrawal_id, settler_id, to_address, to_address_key, amount, operator)
+     values ($1, $2, $3, $4, $5, $6)`,
+    [withdrawalId, settlerId, toAddress, toAddressKey, amount?.toString() ?? null, operator],
+  );
+}
+
+/** `status`: of its transaction; null: it is not made yet, or refused. */
+export interface WithdrawalState {
+  status: string | null;
+  refused: string | null;
+}
+
+/** @throws Error for an unknown one. */
+export async function readWithdrawal(manager: EntityManager, withdrawalId: string): Promise<WithdrawalState> {
+  const [row] = await manager.query<WithdrawalState[]>(
+    `select t.status, w.refused from settler_withdrawals w left join transactions t on t.tx_id = w.withdrawal_id
+      where w.withdrawal_id = $1`,
+    [withdrawalId],
+  );
+  if (!row) throw new Error(`there is no withdrawal ${withdrawalId}`);
+  return row;
+}

@@ -1,0 +1,106 @@
+import type { DataSource, EntityManager } from 'typeorm';
+import { AccountEntity } from '../../accounts/entity';
+import type { GetFamily } from '../../chains/family';
+import type { ChainRegistry } from '../../chains/registry';
+import { readUncovered } from '../../ledger/posting';
+import { enqueue } from '../../outbox/outbox';
+import { inTransaction } from '../../platform/database';
+import { TransactionEntity } from '../../transactions/entity';
+import { withdrawalType } from '../../transactions/types';
+import { placeTransferHold } from '../../transfers/hold';
+import { toNewRow } from '../../transfers/new-row';
+
+export interface WithdrawalDependencies {
+  database: DataSource;
+  registry: ChainRegistry;
+  getFamily: GetFamily;
+}
+
+/** Requests of one round: operators make few. */
+const batch = 10;
+
+interface RequestedRow {
+  withdrawal_id: string;
+  settler_id: string;
+  to_address: string;
+  amount: string | null;
+  chain: string;
+  account_id: string;
+  ledger_account_id: string | null;
+  available: string;
+  is_idle: boolean;
+}
+
+/**
+ * Makes the transactions that operators have asked for: row, hold and start of the workflow in one database transaction for each. One that
+ * cannot be made is refused, on record, and the operator asks anew.
+ * @throws GatewayError chain_unavailable when the fees of a chain are not known: it is tried again.
+ */
+export async function sendRequestedWithdrawals(deps: WithdrawalDependencies): Promise<void> {
+  const open = await deps.database.query<{ withdrawal_id: string }[]>(
+    `select withdrawal_id from settler_withdrawals w
+      where refused is null and not exists (select from transactions t where t.tx_id = w.withdrawal_id)
+      order by requested_at limit $1`,
+    [batch],
+  );
+  for (const { withdrawal_id: id } of open) await sendWithdrawal(deps, id);
+}
+
+async function sendWithdrawal({ database, ...chains }: WithdrawalDependencies, id: string): Promise<void> {
+  try {
+    await inTransaction(database, (manager) => make(manager, chains, id));
+  } catch (error) {
+    // the balance has changed since it was read
+    if (!readUncovered(error)) throw error;
+    await refuse(database.manager, id, notEnough);
+  }
+}
+
+const notEnough = 'the settler does not have the amount and the highest fee';
+
+async function make(
+  manager: EntityManager,
+  { registry, getFamily }: Pick<WithdrawalDependencies, 'registry' | 'getFamily'>,
+  id: string,
+): Promise<void> {
+  const row = await findRequested(manager, id);
+  // another worker has made it
+  if (!row) return;
+  const chain = registry.find(row.chain);
+  if (!chain) return refuse(manager, id, `chain ${row.chain} is not enabled`);
+  if (!row.is_idle) return refuse(manager, id, 'something of the settler is open');
+  const family = getFamily(chain.family);
+  const to = family.parseAddress(row.to_address);
+  if (!to) return refuse(manager, id, `${row.to_address} is no address on ${chain.name}`);
+  const account = await manager.findOneByOrFail(AccountEntity, { accountId: row.account_id });
+  const source = { chain: chain.name, accountId: account.accountId, addressKey: account.addressKey };
+  const outputs = [{ recipient: to.address, tokenContract: null, amount: BigInt(row.available) }];
+  const feeLocked = await family.bound(manager, { chain, source, token: chain.native, outputs });
+  const amount = row.amount === null ? BigInt(row.available) - feeLocked : BigInt(row.amount);
+  const { ledger_account_id: assetId } = row;
+  if (assetId === null || amount <= 0n) return refuse(manager, id, notEnough);
+  const transfer = { txId: id, chain, account, token: chain.native, assetId, to, amount, feeLocked };
+  await manager.insert(TransactionEntity, { ...toNewRow(transfer), transactionType: withdrawalType });
+  const asset = { ledgerAccountId: assetId, chain: chain.name, symbol: chain.native.symbol };
+  await placeTransferHold(manager, { txId: id, source: { asset, native: asset }, amount, feeLocked });
+  await enqueue(manager, { kind: 'start_transfer', subjectId: id, clientId: account.clientId });
+}
+
+/** undefined: it is made or refused. */
+async function findRequested(manager: EntityManager, id: string): Promise<RequestedRow | undefined> {
+  // of several workers one makes it
+  await manager.query(`select pg_advisory_xact_lock(hashtextextended('withdrawal ' || $1, 0))`, [id]);
+  const [row] = await manager.query<RequestedRow[]>(
+    `select w.withdrawal_id, w.settler_id, w.to_address, w.amount, s.chain, s.account_id, l.ledger_account_id,
+            coalesce(l.available, 0)::text as available, settler_is_idle(s.settler_id, w.withdrawal_id) as is_idle
+       from settler_withdrawals w join settlers s using (settler_id)
+       left join ledger_accounts l on l.account_id = s.account_id and l.chain = s.chain and l.contract_address is null
+      where w.withdrawal_id = $1 and w.refused is null and not exists (select from transactions t where t.tx_id = w.withdrawal_id)`,
+    [id],
+  );
+  return row;
+}
+
+async function refuse(manager: EntityManager, id: string, reason: string): Promise<void> {
+  await manager.query('update settler_withdrawals set refused = $2 where withdrawal_id = $1 and refused is null', [id, reason]);
+}

@@ -1,0 +1,271 @@
+import type { DataSource } from 'typeorm';
+import { getFamily } from '../../../src/chains/families';
+import { withdrawFromSettler } from '../../../src/cli/settler-withdrawals';
+import { SettlerEntity } from '../../../src/settlers/entity';
+import { sendRequestedWithdrawals } from '../../../src/settlers/withdrawals/send';
+import type { SigningClaims } from '../../../src/messages/order';
+import { houseClientId } from '../../../src/platform/house';
+import { newId } from '../../../src/platform/ids';
+import { fundAccount, ledgerAccountOf, randomAddress, signAs } from '../../factories';
+import { openDatabase } from '../../stack/database';
+import { claimsOf } from '../../orders';
+import { createFixture, differences, ether, ethereum, type Fixture, include, prepared, registry } from '../ledger/fixture';
+import { buildSettler } from '../x402/settlement-fixture';
+import { createSettling } from '../x402/settling';
+
+/** Coins of drained settlers that leave the house, with the logins of those who act. */
+
+let fixture: Fixture;
+let asOperator: DataSource;
+let asWorker: DataSource;
+let asAuthoriser: DataSource;
+let built: Awaited<ReturnType<typeof buildSettler>>;
+let settling: ReturnType<typeof createSettling>;
+let to: string;
+
+beforeAll(async () => {
+  fixture = await createFixture({ poolSize: 5 });
+  const logins = await fixture.logins();
+  [asOperator, asWorker, asAuthoriser] = await Promise.all([
+    openDatabase(logins.gateway_operator),
+    openDatabase(logins.gateway_worker),
+    openDatabase(logins.gateway_authoriser),
+  ]);
+});
+beforeEach(async () => {
+  built = await buildSettler(fixture.database, ethereum);
+  settling = createSettling(fixture, built);
+  await fundAccount(fixture.database, built.account, ethereum, 'ETH', ether);
+  to = randomAddress();
+});
+afterAll(async () => {
+  await Promise.all([asOperator, asWorker, asAuthoriser].map((database) => database.destroy()));
+  await fixture.close();
+});
+
+const query = <T>(sql: string, values: unknown[] = []): Promise<T[]> => fixture.database.query<T[]>(sql, values);
+const settlerId = () => built.settler.settlerId;
+const setStatus = (status: 'ACTIVE' | 'DRAINING') =>
+  asOperator.manager.update(SettlerEntity, { settlerId: settlerId() }, { status });
+/** Long enough ago. */
+async function drain(): Promise<void> {
+  await setStatus('DRAINING');
+  await fixture.database.transaction(async (manager) => {
+    await manager.query('set local session_replication_role = replica');
+    await manager.query(`update settlers set draining_since = draining_since - interval '11 seconds' where settler_id = $1`, [
+      settlerId(),
+    ]);
+  });
+}
+const request = (options: { to?: string; amount?: string } = {}) =>
+  withdrawFromSettler({ database: asOperator, registry, getFamily, waitMs: 0 }, settlerId(), { to, ...options });
+const send = () => sendRequestedWithdrawals({ database: asWorker, registry, getFamily });
+/** Asked for and made; its tx_id. */
+async function withdraw(amount?: string): Promise<string> {
+  const { tx_id: txId } = await request(amount === undefined ? {} : { amount });
+  await send();
+  return txId;
+}
+const balance = async () => {
+  const { available, locked } = await ledgerAccountOf(fixture.database, built.account, ethereum, 'ETH');
+  return { available, locked };
+};
+const row = async (txId: string) =>
+  (await query<Record<string, string | null>>('select * from transactions where tx_id = $1', [txId]))[0];
+const fees = { gasLimit: 21_000n };
+const begin = (txId: string, changes = {}) =>
+  settling.ledger.beginSigning({ txId, lastAttempt: 0, kind: 'first', prepared: prepared({ ...fees, ...changes }) });
+
+async function sign(txId: string): Promise<SigningClaims> {
+  const begun = await begin(txId);
+  if (begun.outcome !== 'begun') throw new Error(JSON.stringify(begun));
+  const signatures = signAs(built.wallet, built.account, begun.unsigned);
+  await settling.ledger.recordSigned({ txId, attempt: begun.attempt, signatures });
+  return claimsOf(begun.order);
+}
+
+test('everything leaves the settler but what is left of the fee, under an order that says what it is for', async () => {
+  await drain();
+  const txId = await withdraw();
+  const made = await row(txId);
+  const feeLocked = BigInt(String(made?.fee_locked));
+  const amount = BigInt(String(made?.amount));
+  expect(made).toMatchObject({
+    ...{ transaction_type: 'GAS_WITHDRAWAL', client_id: houseClientId, account_id: built.account.accountId, parent_tx_id: null },
+    ...{ from_address: built.account.address, to_address: to, token_symbol: 'ETH', status: 'PENDING' },
+  });
+  expect([amount + feeLocked, feeLocked > 0n]).toEqual([ether, true]);
+  expect(await balance()).toEqual({ available: 0n, locked: ether });
+  expect(await query('select kind, client_id, chain from workflow_outbox where subject_id = $1', [txId])).toEqual([
+    { kind: 'start_transfer', client_id: houseClientId, chain: null },
+  ]);
+  const claims = await sign(txId);
+  expect(claims).toMatchObject({ kind: 'withdrawal', client_id: houseClientId, request: null });
+  expect(claims.recipients).toEqual([{ address: to, token: null, amount: amount.toString() }]);
+  await settling.ledger.markSubmitted({ txId, attempt: 1 });
+
+  // a replacement says the same
+  const again = await settling.ledger.beginSigning({
+    ...{ txId, lastAttempt: 1, kind: 'replacement' },
+    prepared: prepared({ ...fees, maxFeePerGas: 3_000_000_000n, maxPriorityFeePerGas: 2_000_000_000n }),
+  });
+  expect(again.outcome === 'begun' && claimsOf(again.order)).toMatchObject({ kind: 'replacement', purpose: 'withdrawal' });
+
+  await include(fixture, txId, 1, { fee: 21_000n, debited: amount });
+  expect(await settling.end(txId)).toMatchObject({ status: 'CONFIRMED' });
+  expect(await balance()).toEqual({ available: feeLocked - 21_000n, locked: 0n });
+  expect(await differences(fixture)).toEqual([]);
+});
+
+test('a stated amount, and another one after it has ended; the settler is used again then', async () => {
+  await drain();
+  const txId = await withdraw('0.25');
+  expect(await row(txId)).toMatchObject({ amount: (ether / 4n).toString() });
+  await expect(request()).rejects.toMatchObject({ code: 'business_error', message: expect.stringMatching(/Another withdrawal/) });
+  await expect(setStatus('ACTIVE')).rejects.toThrow(/a withdrawal of settler .* is open/);
+  await sign(txId);
+  await include(fixture, txId, 1, { fee: 21_000n, debited: ether / 4n });
+  await settling.end(txId);
+  const next = await withdraw('0.5');
+  expect(await row(next)).toMatchObject({ status: 'PENDING' });
+  await query(`insert into refusals (tx_id, attempt, kind, code, reason) values ($1, 1, 'chain', 'stuck', 'of a test')`, [next]);
+  expect(await settling.ledger.endTransfer({ txId: next })).toMatchObject({ status: 'FAILED' });
+  await setStatus('ACTIVE');
+  expect(await differences(fixture)).toEqual([]);
+});
+
+test('the request is audited with the operator', async () => {
+  await drain();
+  const { tx_id: txId } = await request({ amount: '0.5' });
+  expect(
+    await query(
+      `select actor_type, outcome, detail from audit_events where action = 'settler.withdrawal_requested' and subject_id = $1`,
+      [settlerId()],
+    ),
+  ).toEqual([
+    {
+      ...{ actor_type: 'operator', outcome: 'success' },
+      detail: { chain: 'ethereum', to_address: to, amount: '0.5', tx_id: txId },
+    },
+  ]);
+  expect(await query('select to_address, amount, operator from settler_withdrawals where withdrawal_id = $1', [txId])).toEqual([
+    { to_address: to, amount: (ether / 2n).toString(), operator: expect.stringMatching(/./) },
+  ]);
+});
+
+describe('is refused', () => {
+  const refused = (message: RegExp) => ({ code: 'business_error', message: expect.stringMatching(message) });
+
+  test('from a settler that is not drained, or was drained just now', async () => {
+    await expect(request()).rejects.toMatchObject(refused(/not drained/));
+    await setStatus('DRAINING');
+    await expect(request()).rejects.toMatchObject(refused(/less than 10 seconds ago/));
+  });
+
+  test('while a settlement of the settler is open', async () => {
+    await settling.accept();
+    await drain();
+    await expect(request()).rejects.toMatchObject(refused(/is open/));
+  });
+
+  test('to no address, to the settler itself, of no amount, and of an unknown settler', async () => {
+    await drain();
+    for (const [options, field] of [
+      [{ to: 'somewhere' }, '--to'],
+      [{ to: built.account.address }, '--to'],
+      [{ amount: '0' }, '--amount'],
+      [{ amount: '1e3' }, '--amount'],
+    ] as const)
+      await expect(request(options)).rejects.toMatchObject({
+        code: 'invalid_parameter',
+        message: expect.stringContaining(field),
+      });
+    const operation = { database: asOperator, registry, getFamily, waitMs: 0 };
+    await expect(withdrawFromSettler(operation, newId(), { to })).rejects.toMatchObject({ code: 'not_found' });
+    expect(await query('select from settler_withdrawals where settler_id = $1', [settlerId()])).toEqual([]);
+  });
+
+  test('of more than there is: nothing is held, and the operator is told', async () => {
+    await drain();
+    const { tx_id: txId } = await request({ amount: '1' });
+    await send();
+    expect(await query('select refused from settler_withdrawals where withdrawal_id = $1', [txId])).toEqual([
+      { refused: expect.stringMatching(/does not have the amount/) },
+    ]);
+    expect(await row(txId)).toBeUndefined();
+    expect(await balance()).toEqual({ available: ether, locked: 0n });
+    await expect(request({ amount: '0.9' })).resolves.toMatchObject({ status: 'requested' });
+  });
+
+  test('by the authoriser, where something else of the settler is open by then', async () => {
+    await drain();
+    const txId = await withdraw('0.1');
+    const settlement = await settling.accept();
+    expect(await begin(txId)).toMatchObject({ outcome: 'refused', code: 'business_error' });
+    await query(`update transactions set status = 'CANCELLED', version = version + 1 where tx_id = $1`, [settlement]);
+    expect(await begin(txId)).toMatchObject({ outcome: 'begun' });
+  });
+});
+
+test('is made once, whichever workers make it', async () => {
+  await drain();
+  const { tx_id: txId } = await request();
+  await Promise.all(Array.from({ length: 4 }, send));
+  expect(await row(txId)).toMatchObject({ status: 'PENDING' });
+  expect(await query(`select from ledger_postings where tx_id = $1`, [txId])).toHaveLength(1);
+});
+
+describe('the database', () => {
+  const insert = `insert into settler_withdrawals (withdrawal_id, settler_id, to_address, to_address_key, operator) values ($1, $2, $3, $3, 'x')`;
+
+  test('takes requests from operators alone, which are written once', async () => {
+    await drain();
+    const values = () => [newId(), settlerId(), to];
+    for (const database of [asWorker, asAuthoriser])
+      await expect(database.query(insert, values())).rejects.toThrow(/permission denied/);
+    const { tx_id: txId } = await request();
+    const change = 'update settler_withdrawals set';
+    await expect(asOperator.query(`${change} refused = 'x'`)).rejects.toThrow(/permission denied/);
+    await expect(asWorker.query(`${change} to_address = $1`, [randomAddress()])).rejects.toThrow(/permission denied/);
+    await expect(query(`${change} to_address = $1 where withdrawal_id = $2`, [randomAddress(), txId])).rejects.toThrow(
+      /written once/,
+    );
+    await expect(query('delete from settler_withdrawals')).rejects.toThrow(/append-only/);
+    await send();
+    await expect(asWorker.query(`${change} refused = 'x' where withdrawal_id = $1`, [txId])).rejects.toThrow(/written once/);
+  });
+
+  test('takes no request past the command either, from a settler that is not drained', async () => {
+    await expect(asOperator.query(insert, [newId(), settlerId(), to])).rejects.toThrow(/is not drained/);
+  });
+
+  test('has no transaction of the kind without the request of an operator, and none to somewhere else', async () => {
+    await drain();
+    const { tx_id: txId } = await request({ amount: '0.5' });
+    const copy = (id: string, changes: object) =>
+      asWorker.transaction(async (manager) => {
+        const fields = {
+          tx_id: id,
+          to_address: to,
+          to_address_key: to.toLowerCase(),
+          amount: (ether / 2n).toString(),
+          ...changes,
+        };
+        await manager.query(
+          `insert into transactions (tx_id, client_id, wallet_id, account_id, asset_id, chain, transaction_type, from_address, to_address,
+             to_address_key, token_symbol, decimals, amount, fee_symbol, fee_decimals, fee_locked, status, required_confirmations)
+           select $1, a.client_id, a.wallet_id, a.account_id, l.ledger_account_id, 'ethereum', 'GAS_WITHDRAWAL', a.address, $2, $3, 'ETH', 18,
+             $4, 'ETH', 18, 1, 'PENDING', 1
+             from accounts a join ledger_accounts l using (account_id) where a.account_id = $5`,
+          [fields.tx_id, fields.to_address, fields.to_address_key, fields.amount, built.account.accountId],
+        );
+      });
+    const other = randomAddress();
+    for (const [id, changes] of [
+      [newId(), {}],
+      [txId, { to_address: other, to_address_key: other.toLowerCase() }],
+      [txId, { amount: '1' }],
+    ] as const)
+      await expect(copy(id, changes)).rejects.toThrow(/not what an operator has asked for/);
+  });
+});
