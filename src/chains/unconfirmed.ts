@@ -77,7 +77,7 @@ export async function findUnconfirmed(
 export async function hasDescendant(manager: EntityManager, txId: string): Promise<boolean> {
   const [row] = await manager.query<{ found: boolean }[]>(
     `select exists (select from attempt_outputs o
-                      join reservations r on (r.chain, r.resource) = (o.chain, o.resource) and r.released_at is null
+                      join reservations r on (r.chain, r.owner, r.resource) = (o.chain, o.owner, o.resource) and r.released_at is null
                      where o.tx_id = $1 and r.tx_id <> $1) as found`,
     [txId],
   );
