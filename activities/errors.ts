@@ -10,7 +10,7 @@ import type { SignedRefusal } from '../src/messages/signing';
  * Any other error is logged here and reaches Temporal without its text, which may contain what must not be in a history (SQL, RPC
  * urls with keys); it is retried, since it does not concern the request itself.
  */
-export function toFailure(error: unknown, activity: string, logger: Logger): Error {
+function toFailure(error: unknown, activity: string, logger: Logger): Error {
   if (error instanceof ApplicationFailure || error instanceof CancelledFailure) return error;
   if (error instanceof GatewayError) {
     const detail = { ...(error.fields && { fields: error.fields }), ...nodeDetail(error) };

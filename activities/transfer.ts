@@ -13,15 +13,15 @@ import { settleTransfer } from '../src/transfers/settle';
 import type { TransferActivities } from '../src/messages/transfer';
 import { fundPayer } from '../src/x402/settlement/fund-payer';
 
-/** Everything except the database and the registry has the default of production. */
-export type TransferActivityOptions = Pick<TransferDependencies, 'database' | 'registry'> & Partial<TransferDependencies>;
+/** The tables of families and types are those of production unless a test has its own. */
+export type TransferActivityOptions = Pick<TransferDependencies, 'database' | 'registry' | 'approvalWaitSeconds'> &
+  Partial<TransferDependencies>;
 
 /** The database steps of a transfer; the worker maps errors with withMappedErrors. */
 export function createTransferActivities(options: TransferActivityOptions): TransferActivities {
   const steps: TransferDependencies = {
     getFamily,
     getSignedType,
-    approvalWaitSeconds: 24 * 60 * 60,
     log: createLogger('ledger', 'error'),
     ...options,
   };

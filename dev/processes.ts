@@ -93,7 +93,7 @@ export async function until(probe: () => Promise<boolean> | boolean, timeoutMs: 
 }
 
 /** Signals a process if its identity is the recorded one. */
-export function signalIf(pid: number, identity: string, signal: NodeJS.Signals): void {
+function signalIf(pid: number, identity: string, signal: NodeJS.Signals): void {
   if (processIdentity(pid) !== identity) return;
   try {
     process.kill(pid, signal);

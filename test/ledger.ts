@@ -48,7 +48,9 @@ export interface TestLedger extends TransferActivities, AuthoriserActivities {
   cancelTransfer(input: { txId: string }): Promise<{ status: string }>;
 }
 
-export type TestLedgerOptions = TransferActivityOptions & Pick<AuthoriserActivityOptions, 'getSignedType'>;
+export type TestLedgerOptions = Omit<TransferActivityOptions, 'approvalWaitSeconds'> &
+  Partial<Pick<TransferActivityOptions, 'approvalWaitSeconds'>> &
+  Pick<AuthoriserActivityOptions, 'getSignedType'>;
 
 export function createTestLedger(options: TestLedgerOptions): TestLedger {
   const { database, registry } = options;
@@ -64,7 +66,7 @@ export function createTestLedger(options: TestLedgerOptions): TestLedger {
     orderBlacklistPage: async (input) => (await authoriser).orderBlacklistPage(input),
   };
   return {
-    ...createTransferActivities(options),
+    ...createTransferActivities({ ...options, approvalWaitSeconds: options.approvalWaitSeconds ?? 86_400 }),
     ...ordering,
     beginSigning,
     beginAttempt: async ({ txId, attempt, kind, prepared }) => {

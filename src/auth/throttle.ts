@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type RateLimiterAbstract, RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
 import type { DataSource } from 'typeorm';
-import { network } from '../http/limits/network';
+import { network } from '../platform/network';
 import { postgresLimiter } from '../http/limits/postgres-limiter';
 import { tooMany } from '../http/limits/refusals';
 

@@ -32,7 +32,7 @@ const clients: ReadonlyMap<ChainFamily, FamilyClients> = new Map<ChainFamily, Fa
   ]),
 ]);
 
-export function createChainClient(chain: ChainDefinition, urls: readonly string[]): ChainClient {
+function createChainClient(chain: ChainDefinition, urls: readonly string[]): ChainClient {
   const family = clients.get(chain.family);
   if (!family) throw new Error(`there is no client for the chain family ${chain.family}`);
   return family.chain(chain, urls);

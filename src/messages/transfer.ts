@@ -33,6 +33,9 @@ export const retryUpdate = defineUpdate<{ status: string }>('retry');
 /** Operators: abandon a transfer that is parked after its signing has begun. Fails with business_error otherwise. */
 export const abandonUpdate = defineUpdate<{ status: string }>('abandon');
 
+/** Replacements of one transfer; the workflow parks it after them, and the authoriser orders no other one. */
+export const maxReplacements = 5;
+
 /** Data of a transfer whose funds are held, as the workflow needs it. */
 export interface HeldTransfer {
   chain: string;

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Server, TLSSocket } from 'node:tls';
-import { network } from '../http/limits/network';
+import { network } from '../platform/network';
 import type { NodeIndex } from '../messages/nodes';
 import type { Logger } from '../platform/logging';
 import type { Identity } from './identity';

@@ -1,4 +1,4 @@
-import { hashPage } from '../orders/page-hash';
+import { hashPage } from '../platform/page-hash';
 import { type NodeIndex, nodeIndexes } from '../messages/nodes';
 import type { MpcNodeActivities, TransactionSignatures } from '../messages/signing';
 import { GatewayError } from '../platform/errors';

@@ -7,7 +7,7 @@ import { type NodeIndex, nodeIndexes } from '../messages/nodes';
 import { isNodeIndex, protocols } from './protocols';
 import { fromWire, type SignedStatement, toWire, type WireStatement, wireStatementSchema } from './statement';
 
-export const sessionKinds = ['keygen', 'sign', 'test'] as const;
+const sessionKinds = ['keygen', 'sign', 'test'] as const;
 export type SessionKind = (typeof sessionKinds)[number];
 
 /** Parameters of a session. The initiator's proposal fixes them; every other participant accepts or refuses. */

@@ -12,7 +12,7 @@ import type { PeerArchive } from './peer-copies';
 import { encodeAnswer, type ProposalAnswer } from './session-params';
 
 /** Largest accepted body, in bytes; the largest one sent, in a round of key generation, has 148 KB. */
-export const maxBodyBytes = 512 * 1024;
+const maxBodyBytes = 512 * 1024;
 /** In total; peers and the addresses that they connect from have limits of their own (src/mpc/connections.ts). */
 const maxConnections = 1_024;
 const handlePath = '/sessions/([0-9a-f]{64})';

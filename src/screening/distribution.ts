@@ -6,7 +6,7 @@ import {
   blacklistChangedSignal,
   maxBlacklistChanges,
 } from '../messages/blacklist';
-import { hashPage } from '../orders/page-hash';
+import { hashPage } from '../platform/page-hash';
 import { searchAttributes } from '../messages/progress';
 import { mainTaskQueue } from '../messages/task-queues';
 import { distributeBlacklistWorkflowId, workflowTypes } from '../messages/workflow-ids';

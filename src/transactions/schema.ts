@@ -51,7 +51,7 @@ const listFields = {
   created_at: timestamp(),
 };
 
-export const transactionView = view<TransactionView>('Transaction', listFields);
+const transactionView = view<TransactionView>('Transaction', listFields);
 export const transactionPage = pageSchema(transactionView, 'TransactionPage');
 
 export interface TimelineView {

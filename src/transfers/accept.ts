@@ -8,6 +8,7 @@ import { inTransaction, requestTransaction } from '../platform/database';
 import { GatewayError } from '../platform/errors';
 import { formatAmount } from '../platform/money';
 import { TransactionEntity, type TransactionStatus } from '../transactions/entity';
+import type { TransactionType } from '../transactions/types';
 import { type AcceptedKind, toTransfer } from './accepted-kind';
 import { awaitApproval } from './await-approval';
 import { checkClientRules, isAudited, recordRefusal } from './client-rules';
@@ -117,7 +118,7 @@ async function accept(
   deps.addresses.assertOwn(account, await deps.addresses.getKey(manager, wallet));
   const feeLocked = await kind.boundFee(manager, parsed, source);
   const outcomes = await Promise.allSettled([
-    insert(manager, { ...toRow(parsed, source, feeLocked), transactionType: kind.transactionType }),
+    insert(manager, toRow(kind.transactionType, parsed, source, feeLocked)),
     checkClientRules(manager, parsed, source),
   ]);
   const [isNew, rules] = outcomes;
@@ -142,11 +143,15 @@ async function accept(
 }
 
 const toRow = (
+  transactionType: TransactionType,
   { request, chain, to, amount }: ParsedTransfer,
   { account, token, asset }: TransferSource,
   feeLocked: bigint,
 ): Partial<TransactionEntity> => ({
-  ...toNewRow({ txId: request.txId, chain, account, token, assetId: asset.ledgerAccountId, to, amount, feeLocked }),
+  ...toNewRow({
+    ...{ txId: request.txId, transactionType, chain, account, token },
+    ...{ assetId: asset.ledgerAccountId, to, amount, feeLocked },
+  }),
   memo: request.memo,
   idempotencyKey: request.idempotencyKey,
   requestedBy: request.userId,

@@ -11,7 +11,11 @@ const batch = 50;
 const refusal: Refusal = { kind: 'rule', ...approvalExpired };
 const whereExpired = `status = 'AWAITING_APPROVAL' and approval_expires_at <= clock_timestamp()`;
 
-/** Rejects transfers whose approval is overdue, by the database's clock; runs periodically, possibly in several processes. */
+/**
+ * Rejects transfers whose approval is overdue, by the database's clock; runs periodically, possibly in several processes. The workflow has
+ * a timer for the same, and each is needed: this one ends a transfer in time while Temporal is down, the timer one whose signal was lost
+ * with a database that was restored. Whichever comes second finds the end.
+ */
 export async function expireApprovals(database: DataSource, outbox: WorkflowOutbox): Promise<void> {
   const rows = await database.query<{ tx_id: string; client_id: string }[]>(
     `select tx_id, client_id from transactions where ${whereExpired} order by approval_expires_at limit $1`,

@@ -110,7 +110,7 @@ function feeProblem({ feeLocked, feeDecimals, feeSymbol }: TransactionEntity, fe
   return `The network fee may reach ${display(fee)}, ${display(feeLocked)} is locked and the account cannot lock more`;
 }
 
-export function getRow(rows: Map<string, LedgerAccountEntity>, id: string): LedgerAccountEntity {
+function getRow(rows: Map<string, LedgerAccountEntity>, id: string): LedgerAccountEntity {
   const row = rows.get(id);
   if (!row) throw new Error(`ledger account ${id} was not locked`);
   return row;

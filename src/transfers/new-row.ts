@@ -2,10 +2,11 @@ import type { AccountEntity } from '../accounts/entity';
 import type { ParsedAddress } from '../chains/family';
 import type { ChainDefinition, TokenDefinition } from '../chains/types';
 import type { TransactionEntity } from '../transactions/entity';
-import { transferType } from '../transactions/types';
+import type { TransactionType } from '../transactions/types';
 
 export interface NewTransfer {
   txId: string;
+  transactionType: TransactionType;
   chain: ChainDefinition;
   account: Pick<AccountEntity, 'clientId' | 'walletId' | 'accountId' | 'address'>;
   token: TokenDefinition;
@@ -19,7 +20,7 @@ export interface NewTransfer {
 }
 
 /** A transfer at its start, without what only its request says. */
-export const toNewRow = ({ txId, chain, account, token, assetId, to, amount, feeLocked }: NewTransfer) =>
+export const toNewRow = ({ txId, transactionType, chain, account, token, assetId, to, amount, feeLocked }: NewTransfer) =>
   ({
     txId,
     clientId: account.clientId,
@@ -27,7 +28,7 @@ export const toNewRow = ({ txId, chain, account, token, assetId, to, amount, fee
     accountId: account.accountId,
     assetId,
     chain: chain.name,
-    transactionType: transferType,
+    transactionType,
     fromAddress: account.address,
     toAddress: to.address,
     toAddressKey: to.key,

@@ -98,8 +98,8 @@ async function insertTransfer(
   const feeLocked = orders.reduce((highest, { claims }) => max(highest, BigInt(claims.max_fee)), 0n);
   const assetId = asset.ledgerAccountId;
   const transactionType = typeOfOrder(payment.kind);
-  const row = toNewRow({ txId, chain, account, token, assetId, to, amount, feeLocked });
-  await manager.insert(TransactionEntity, { ...row, transactionType });
+  const row = toNewRow({ txId, transactionType, chain, account, token, assetId, to, amount, feeLocked });
+  await manager.insert(TransactionEntity, row);
   await getSignedType(transactionType).rebuild?.(manager, txId, family.describe(findBytes(family, payment, known.bytes)));
   await placeTransferHold(manager, { txId, source: { asset, native }, amount, feeLocked });
   if (request !== null)

@@ -1,9 +1,8 @@
 import type { ChainDefinition } from '../chains/types';
 import type { Attempts } from './attempts';
+import { maxReplacements } from '../messages/transfer';
 import { NotBegun, refuse } from './not-begun';
 
-/** Replacements of one transfer: with the first attempt the six that the workflow makes by itself. */
-const maxReplacements = 5;
 /** Cancellations of one transfer: an operator may ask for more after the workflow has parked it. */
 const maxCancellations = 10;
 

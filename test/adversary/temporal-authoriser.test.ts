@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { parseTransaction } from 'viem';
 import type { Prepared } from '../../src/chains/types';
 import { nodeIndexes } from '../../src/messages/nodes';
-import { hashPage } from '../../src/orders/page-hash';
+import { hashPage } from '../../src/platform/page-hash';
 import type { BeginSigning } from '../../src/messages/transfer';
 import { call, transactionWhen } from '../e2e/support';
 import { gateway } from '../e2e/gateway';

@@ -1,10 +1,10 @@
-import type { ChainObservation } from '../../src/messages/transfer';
+import { type ChainObservation, maxReplacements } from '../../src/messages/transfer';
 import { chainActivities } from '../activities';
 import { type Next, park } from './next';
 import type { TransferState } from './state';
 
 /** Attempts on one reservation before an operator is asked. */
-const attemptLimit = 6;
+const attemptLimit = 1 + maxReplacements;
 
 /** Follows the attempts until one is confirmed, something has to be done about them, or none can be executed any more. */
 export async function confirm(state: TransferState): Promise<Next> {

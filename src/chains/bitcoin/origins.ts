@@ -3,7 +3,7 @@ import type { BitcoinBackend } from './backend';
 import { parseRawTransaction, type RawTransaction } from './block';
 
 /** Id of the transaction that makes an output. */
-export const getMaker = (resource: string): string => resource.slice(0, 64);
+const getMaker = (resource: string): string => resource.slice(0, 64);
 
 /** Inputs that are kept of a transaction. */
 const maxInputs = 500;

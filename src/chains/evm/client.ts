@@ -29,7 +29,7 @@ import { quantity, type RpcBlock } from './rpc-types';
 import { askStatus } from './status';
 
 /** Largest number of blocks in one scan. */
-export const maxScanRange = 50;
+const maxScanRange = 50;
 
 /** Addresses that compress as badly as real ones: an estimate over zero bytes would be too low. */
 const sampleParties = {

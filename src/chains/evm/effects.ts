@@ -34,7 +34,7 @@ async function fetchValue(call: RpcCall, id: string): Promise<bigint | null> {
  * payer and the amount that reached the recipient are summed separately, since a token may keep a fee. The OP stack's operator fee
  * is not included: it is zero on every chain of the registry, and its formula has changed before.
  */
-export function toEffect(receipt: RpcReceipt, intent: TransactionIntent, value: bigint): InclusionEffect {
+function toEffect(receipt: RpcReceipt, intent: TransactionIntent, value: bigint): InclusionEffect {
   const success = receipt.status === '0x1';
   const fee = BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice ?? '0x0') + BigInt(receipt.l1Fee ?? '0x0');
   const moved = success ? movedBy(receipt, intent, value) : { debited: null, received: null };

@@ -3,7 +3,7 @@ import { getCaller, type GatewayContext } from '../context';
 import { getFieldNames, type Route, type DocumentedMiddleware, documented } from '../route';
 import { type Quota, DistributedQuota, sharedCounter } from './distributed-quota';
 import { setInFlightHeaders, setQuotaHeaders } from './headers';
-import { network } from './network';
+import { network } from '../../platform/network';
 import { tooMany } from './refusals';
 import type { LimitSettings } from './settings';
 

@@ -72,8 +72,8 @@ async function makeTopUp(
   const { assetId } = account;
   const id = newId();
   await manager.insert(TransactionEntity, {
-    ...toNewRow({ txId: id, chain, account, token: chain.native, assetId, to, amount, feeLocked }),
-    ...{ transactionType: topUpType, parentTxId: txId },
+    ...toNewRow({ txId: id, transactionType: topUpType, chain, account, token: chain.native, assetId, to, amount, feeLocked }),
+    parentTxId: txId,
   });
   const asset = { ledgerAccountId: assetId, chain: chain.name, symbol: chain.native.symbol };
   await placeTransferHold(manager, { txId: id, source: { asset, native: asset }, amount, feeLocked });

@@ -2,7 +2,7 @@ import { type BlacklistChanges, maxBlacklistChanges } from '../../../src/message
 import type { GroupKey } from '../../../src/messages/key-generation';
 import type { NodeIndex } from '../../../src/messages/nodes';
 import { generateKeyPairSync } from 'node:crypto';
-import { hashPage } from '../../../src/orders/page-hash';
+import { hashPage } from '../../../src/platform/page-hash';
 import { forgeOrder, orderHead, signOrder } from '../../orders';
 import { Group, localRegistry } from './group';
 import { client, orderedTransfer, type OrderedTransfer, payTo, recipient, stranger, toRequest } from './transactions';

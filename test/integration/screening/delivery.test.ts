@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { migrations } from '../../../migrations/mpc-node';
 import { maxBlacklistChanges } from '../../../src/messages/blacklist';
 import type { ClaimsOf } from '../../../src/messages/order';
-import { hashPage } from '../../../src/orders/page-hash';
+import { hashPage } from '../../../src/platform/page-hash';
 import { type NodeIndex, nodeIndexes } from '../../../src/messages/nodes';
 import { distributeBlacklistWorkflowId } from '../../../src/messages/workflow-ids';
 import { createLogger } from '../../../src/platform/logging';

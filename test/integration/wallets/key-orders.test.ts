@@ -1,5 +1,5 @@
 import { getFamily } from '../../../src/chains/families';
-import { hashPage } from '../../../src/orders/page-hash';
+import { hashPage } from '../../../src/platform/page-hash';
 import type { ClaimsOf } from '../../../src/messages/order';
 import { Orders } from '../../../src/orders/orders';
 import { newId } from '../../../src/platform/ids';

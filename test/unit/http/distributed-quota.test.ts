@@ -1,6 +1,6 @@
 import { type RateLimiterRes } from 'rate-limiter-flexible';
 import { type Counter, DistributedQuota, type QuotaStatus } from '../../../src/http/limits/distributed-quota';
-import { network } from '../../../src/http/limits/network';
+import { network } from '../../../src/platform/network';
 
 const quota = { name: 'client', limit: 100, windowSeconds: 10 };
 
