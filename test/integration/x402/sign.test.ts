@@ -1,6 +1,7 @@
 import { concat, type Hex } from 'viem';
 import { toPreparedAuthorisation } from '../../../src/chains/evm/authorise/details';
 import { getFamily } from '../../../src/chains/families';
+import type { BeginSigningResult } from '../../../src/messages/transfer';
 import { newId } from '../../../src/platform/ids';
 import { presentPayment } from '../../../src/x402/sign/presenter';
 import { type AuthorisedPayment, findAuthorised } from '../../../src/x402/sign/stored';
@@ -34,18 +35,24 @@ const post = (changes: object = {}, headers: Record<string, string> = {}, tenant
     tenant,
   });
 
+/** As the workflow asks for it, with times that end in so many seconds. */
+async function begin(txId: string, seconds = 60): Promise<BeginSigningResult> {
+  const [row] = await fixture.database.query<{ action: { nonce: string } }[]>(
+    'select action from x402_authorisations where tx_id = $1',
+    [txId],
+  );
+  const now = BigInt(Math.floor(Date.now() / 1000));
+  const prepared = toPreparedAuthorisation({
+    ...{ validAfter: now - 600n, validBefore: now + BigInt(seconds), token: usdc?.contract ?? '', permitNonce: null },
+    nonce: BigInt(row?.action.nonce ?? 0),
+  });
+  return ledger.beginSigning({ txId, lastAttempt: 0, kind: 'first', prepared });
+}
+
 /** Signed as the workflow has it signed, and handed out. */
 async function sign(txId: string): Promise<void> {
   const { database } = fixture;
-  const [row] = await database.query<{ action: { nonce: string } }[]>('select action from x402_authorisations where tx_id = $1', [
-    txId,
-  ]);
-  const now = BigInt(Math.floor(Date.now() / 1000));
-  const prepared = toPreparedAuthorisation({
-    ...{ validAfter: now - 600n, validBefore: now + 60n, token: usdc?.contract ?? '', permitNonce: null },
-    nonce: BigInt(row?.action.nonce ?? 0),
-  });
-  const begun = await ledger.beginSigning({ txId, lastAttempt: 0, kind: 'first', prepared });
+  const begun = await begin(txId);
   if (begun.outcome !== 'begun') throw new Error(JSON.stringify(begun));
   const signatures = signAs(funded.wallet, funded.account, begun.unsigned);
   await ledger.recordSigned({ txId, attempt: 1, signatures });
@@ -78,6 +85,16 @@ test('what was asked for is repeated to the resource server with the signature',
   expect(JSON.parse(Buffer.from(shown.header.value, 'base64').toString())).toEqual(shown.paymentPayload);
   const signed = await auditOf(fixture.database, 'transfer.signed', txId);
   expect(signed).toEqual([expect.objectContaining({ detail: expect.objectContaining({ tx_hash: null }) })]);
+});
+
+test('by times that the worker names it can be open for up to a minute longer than was asked for, and no longer', async () => {
+  const txId = String((await post()).body['txId']);
+  expect(await begin(txId, 60 + 60 + 5)).toMatchObject({
+    outcome: 'refused',
+    code: 'intent_mismatch',
+    reason: expect.stringContaining('window_end'),
+  });
+  expect(await begin(txId, 60 + 55)).toMatchObject({ outcome: 'begun' });
 });
 
 test('version 1: its own payload and header', async () => {
