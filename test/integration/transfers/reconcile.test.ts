@@ -16,6 +16,7 @@ import { houseClientId } from '../../../src/platform/house';
 import { newId } from '../../../src/platform/ids';
 import { getSignedType, typeOfOrder } from '../../../src/signed-types';
 import { acceptTransfer } from '../../../src/transfers/accept';
+import { recordAbandonRequest } from '../../../src/transfers/operator-requests';
 import type { TransferRequest } from '../../../src/transfers/request';
 import { acceptPayment } from '../../../src/x402/sign/accept';
 import { parsePayment } from '../../../src/x402/sign/request';
@@ -219,6 +220,22 @@ test('a transfer of the backup whose signing began after it goes on from its att
   });
   const [row] = await restored.query<object[]>('select status, version from transactions where tx_id = $1', [txId]);
   expect(row).toMatchObject({ status: 'SIGNING', version: 1 });
+});
+
+test('a cancellation whose reason is lost goes on: the operator who rebuilds it takes its place', async () => {
+  const { txId } = await ordered(request({ idempotencyKey: newId() }));
+  await makeBackup();
+  await recordAbandonRequest(fixture.database.manager, { txId, attempt: 1, operator: 'somebody' });
+  const fees = { gasLimit: 21_000n, maxFeePerGas: 4_000_000_000n };
+  const { unsigned, order } = await begun(fixture, { txId, attempt: 2, kind: 'cancellation', fees });
+  seen.push({ compact: order, unsigned });
+  await restore();
+  expect(await run({ apply: true })).toMatchObject({ rows: [{ subject: txId, result: 'rebuilt' }], isOpen: true });
+  expect(await restored.query('select kind, attempt, operator from operator_requests')).toEqual([
+    { kind: 'abandon', attempt: 1, operator: 'reconcile' },
+  ]);
+  const again = await ledger.beginSigning({ txId, lastAttempt: 2, kind: 'resume' });
+  expect(again).toMatchObject({ outcome: 'begun', kind: 'cancellation', unsigned });
 });
 
 test('what cannot be rebuilt keeps the gateway closed, until an operator accepts that on record', async () => {

@@ -6,6 +6,7 @@ import { verifyLedger } from '../../../src/ledger/verify';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import type { OutboxMessage } from '../../../src/outbox/outbox';
 import { GatewayError } from '../../../src/platform/errors';
+import { TransactionEntity } from '../../../src/transactions/entity';
 import { toAttemptIntent } from '../../../src/transactions/intent';
 import { prepareAttempt } from '../../../src/transfers/prepare';
 import { observationSignaller } from '../../../src/transfers/workflows';
@@ -13,6 +14,8 @@ import { checkGasBudget } from '../../../src/x402/settlement/gas-budget';
 import { createTestLedger } from '../../ledger';
 import { refuseAttempt } from '../../refusals';
 import { approvalInfo } from '../../sponsoring';
+import { prepared } from '../ledger/fixture';
+import { listAddress, unlist } from '../screening/factors';
 import { until } from '../transfers/served';
 import { createSettlementFixture, ether, ServedSettlements, type SettlementFixture } from './workflow-fixture';
 
@@ -135,6 +138,21 @@ test('what the policy of the client does not give any more is not given', async 
   expect(await fixture.ledger.fundPayer({ txId })).toMatchObject({ outcome: 'refused', code: 'business_error' });
   await fixture.database.query('update x402_policies set sponsors_approval = true');
   expect(await fixture.ledger.fundPayer({ txId })).toEqual({ outcome: 'funded' });
+  await endTopUp();
+});
+
+test('a payer that the client has blacklisted gets no coins, also where the worker has made the transaction', async () => {
+  const txId = await fixture.accept(600, await approval());
+  const { clientId } = await fixture.database.manager.findOneByOrFail(TransactionEntity, { txId });
+  const factorId = await listAddress(fixture.database, { clientId }, fixture.payer.address);
+  expect(await fixture.ledger.fundPayer({ txId })).toMatchObject({ outcome: 'refused', code: 'address_blacklisted' });
+  await unlist(fixture.database, factorId);
+  expect(await fixture.ledger.fundPayer({ txId })).toEqual({ outcome: 'funded' });
+  const [made] = await topUps();
+  const next = { txId: made?.tx_id ?? '', attempt: 1, kind: 'first' } as const;
+  const begin = () => fixture.ledger.beginAttempt({ ...next, prepared: prepared({ gasLimit: 21_000n }) });
+  await fixture.database.query(`update security_factors set status = 'active' where factor_id = $1`, [factorId]);
+  expect(await begin()).toMatchObject({ outcome: 'refused', code: 'address_blacklisted', byRule: true });
   await endTopUp();
 });
 

@@ -1,6 +1,7 @@
 import { concat, type Hex } from 'viem';
 import { toPreparedAuthorisation } from '../../../src/chains/evm/authorise/details';
 import { getFamily } from '../../../src/chains/families';
+import type { BeginSigningResult } from '../../../src/messages/transfer';
 import { newId } from '../../../src/platform/ids';
 import { presentPayment } from '../../../src/x402/sign/presenter';
 import { type AuthorisedPayment, findAuthorised } from '../../../src/x402/sign/stored';
@@ -34,10 +35,13 @@ const post = (changes: object = {}, headers: Record<string, string> = {}, tenant
     tenant,
   });
 
-/** As the workflow has it begun; `permitNonce`: of the token's permit that it needs. */
-function begin(txId: string, permitNonce: bigint | null = null): ReturnType<TestLedger['beginSigning']> {
+/** As the workflow has it begun, with times that end in so many seconds; `permitNonce`: of the token's permit that it needs. */
+function begin(
+  txId: string,
+  { seconds = 60, permitNonce = null }: { seconds?: number; permitNonce?: bigint | null } = {},
+): ReturnType<TestLedger['beginSigning']> {
   const now = BigInt(Math.floor(Date.now() / 1000));
-  const prepared = toPreparedAuthorisation({ validAfter: now - 600n, validBefore: now + 60n, permitNonce });
+  const prepared = toPreparedAuthorisation({ validAfter: now - 600n, validBefore: now + BigInt(seconds), permitNonce });
   return ledger.beginSigning({ txId, lastAttempt: 0, kind: 'first', prepared });
 }
 
@@ -77,6 +81,16 @@ test('what was asked for is repeated to the resource server with the signature',
   expect(JSON.parse(Buffer.from(shown.header.value, 'base64').toString())).toEqual(shown.paymentPayload);
   const signed = await auditOf(fixture.database, 'transfer.signed', txId);
   expect(signed).toEqual([expect.objectContaining({ detail: expect.objectContaining({ tx_hash: null }) })]);
+});
+
+test('by times that the worker names it can be open for up to a minute longer than was asked for, and no longer', async () => {
+  const txId = String((await post()).body['txId']);
+  expect(await begin(txId, { seconds: 60 + 60 + 5 })).toMatchObject({
+    outcome: 'refused',
+    code: 'intent_mismatch',
+    reason: expect.stringContaining('window_end'),
+  });
+  expect(await begin(txId, { seconds: 60 + 55 })).toMatchObject({ outcome: 'begun' });
 });
 
 test('version 1: its own payload and header', async () => {
@@ -194,7 +208,7 @@ describe('payments by Permit2, which moves what the account has allowed it which
   });
   const beginOf = async (permitNonce: bigint | null, changes = {}, { account }: Funded = payer) => {
     const txId = await accept(changes, account.address);
-    return { txId, begun: await begin(txId, permitNonce) };
+    return { txId, begun: await begin(txId, { permitNonce }) };
   };
 
   test.each<[string, bigint | null, bigint | null]>([

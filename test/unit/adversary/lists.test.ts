@@ -1,6 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { points } from './lists';
+import { readTitles } from './titles';
 
 const root = path.resolve(__dirname, '../../..');
 
@@ -33,6 +35,26 @@ test.each(Object.entries(points))('%s: every point is in the table, and the othe
   for (const [at, words] of inTable.entries()) expect(inDocument[at]?.startsWith(words) ? words : inDocument[at]).toBe(words);
 });
 
-test.each(Object.values(points).flatMap((table) => Object.values(table).flat()))('%s: %s', (file, title) => {
-  expect(readFileSync(path.join(root, 'test', file), 'utf8')).toContain(title);
+test.each(Object.values(points).flatMap((table) => Object.values(table).flat()))('%s: %s', (file, words) => {
+  const titles = readTitles(path.join(root, 'test', file));
+  expect(titles.some((title) => title.includes(words)) ? words : titles).toBe(words);
+});
+
+test('a title counts only where it is that of a test that is run', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'titles-'));
+  const file = path.join(folder, 'sample.test.ts');
+  writeFileSync(
+    file,
+    `// test('in a comment', () => {});
+     const helper = () => query('in a helper');
+     test.skip('skipped', () => {}); xtest('left out', () => {}); test.todo('to be written');
+     describe.skip('a skipped group', () => test('within', () => {}));
+     describe('a group', () => { test('runs', () => {}); test.each([['one', 1], ['two', 2]])('row %s', () => {}); });
+     test.each(made)('made %s', () => {});`,
+  );
+  try {
+    expect(readTitles(file)).toEqual(['a group runs', 'a group row one', 'a group row two', 'made %s']);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });

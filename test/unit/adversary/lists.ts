@@ -1,10 +1,11 @@
-/** Where a test shows a point: a file of test/ and a part of a title in it. */
+/** Where a test shows a point: a file of test/ and words in the title of one of its tests, after those of its groups. */
 type Shown = readonly [file: string, title: string];
 
 const worker = 'adversary/worker.test.ts';
 const workerDigests = 'adversary/worker-digests.test.ts';
 const api = 'adversary/api.test.ts';
 const authoriser = 'adversary/authoriser.test.ts';
+const ofHouse = 'unit/mpc-node/verify-settlement.test.ts';
 const login = 'adversary/authoriser-login.test.ts';
 const inserted = 'integration/transfers/inserted-attempts.test.ts';
 const database = 'adversary/gateway-database.test.ts';
@@ -58,6 +59,7 @@ export const points: Record<string, Record<string, readonly Shown[]>> = {
     delay: [['crash/faults.test.ts', 'while worker and API are down']],
     'report false fees': [
       [worker, 'can report false fees'],
+      ['integration/x402/sign.test.ts', 'can be open for up to a minute longer than was asked for'],
       [worker, 'report a false inclusion'],
       [worker, 'freeze assets'],
       [worker, 'can credit a deposit that does not exist'],
@@ -92,7 +94,7 @@ export const points: Record<string, Record<string, readonly Shown[]>> = {
       [worker, 'change an address'],
       [worker, 'change a key that is in use'],
     ],
-    approve: [[worker, "'approve'"]],
+    approve: [[worker, 'with its login it cannot approve']],
     'change lists': [
       [worker, 'change lists'],
       [worker, 'change limits'],
@@ -118,7 +120,11 @@ export const points: Record<string, Record<string, readonly Shown[]>> = {
     ],
     'show false addresses': [[api, 'can store an address of its own for a new account']],
     'open the secrets': [[api, 'can open the secrets in the database']],
-    'have the house pay': [['integration/x402/stored-settlement.test.ts', 'that the house does not pay for is refused']],
+    'have the house pay': [
+      ['integration/x402/stored-settlement.test.ts', 'that the house does not pay for is refused'],
+      ['integration/x402/settlements.test.ts', 'is confirmed by the API at once, without a transaction of the chain'],
+      ['integration/x402/settlements.test.ts', 'keeps nobody but its own client from having the payment settled'],
+    ],
   },
   'API: cannot': {
     'sign an order': [[api, 'it has neither the order key']],
@@ -146,14 +152,19 @@ export const points: Record<string, Record<string, readonly Shown[]>> = {
     'learn a share': [shares],
     'have digests signed': [[authoriser, 'cannot have digests signed']],
     'use a key for another client': [[authoriser, 'cannot use a key for another client']],
-    'have a client’s key settle': [[authoriser, 'cannot have a key of a client settle what somebody else has authorised']],
+    'have a client’s key settle': [
+      [authoriser, 'cannot have a key of a client settle what somebody else has authorised'],
+      [ofHouse, "the house's transfer of tokens"],
+      [ofHouse, "the house's replacement that pays tokens"],
+      [ofHouse, 'the house, whose fees are counted'],
+    ],
     'have other bytes signed': [[authoriser, 'cannot have other bytes signed for an attempt']],
     'have one Bitcoin transaction': [
       ['integration/mpc/admission.test.ts', 'is admitted with one set of them, whatever the transaction'],
     ],
     'have a later attempt': [[authoriser, 'cannot have a later attempt signed']],
     'approve, accept or end': [
-      [authoriser, "'approve'"],
+      [authoriser, 'cannot approve in the database'],
       [authoriser, 'accept or change a transfer'],
       [authoriser, 'end a transfer'],
     ],
@@ -183,7 +194,8 @@ export const points: Record<string, Record<string, readonly Shown[]>> = {
       [inserted, 'as less than the bytes may cost'],
     ],
     'have a second payment': [
-      [inserted, 'a second attempt of kind %s is not ordered'],
+      [inserted, 'a second attempt of kind first is not ordered'],
+      [inserted, 'a second attempt of kind reissue is not ordered'],
       [inserted, 'a replacement after five others is not ordered'],
     ],
   },
