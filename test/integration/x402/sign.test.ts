@@ -1,7 +1,6 @@
 import { concat, type Hex } from 'viem';
 import { toPreparedAuthorisation } from '../../../src/chains/evm/authorise/details';
 import { getFamily } from '../../../src/chains/families';
-import type { BeginSigningResult } from '../../../src/messages/transfer';
 import { newId } from '../../../src/platform/ids';
 import { presentPayment } from '../../../src/x402/sign/presenter';
 import { type AuthorisedPayment, findAuthorised } from '../../../src/x402/sign/stored';
