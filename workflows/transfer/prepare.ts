@@ -1,7 +1,6 @@
 import { CancellationScope, condition } from '@temporalio/workflow';
 import type { AttemptKind, Prepared } from '../../src/chains/types';
 import type { BeginSigningResult } from '../../src/messages/transfer';
-import type { FailureCode } from '../../src/platform/codes';
 import { authoriserActivities, chainActivities, transferActivities } from '../activities';
 import { isCancelled, toProblem } from '../failures';
 import { endUnsigned } from './end-unsigned';
@@ -37,7 +36,7 @@ function replaceAttempt(state: TransferState): Promise<Next> {
   return beginAttempt(state, 'replacement', ({ code, reason, byRule, isExecuted, isFollowed }) => {
     if (isExecuted || isFollowed) return { next: 'confirm' };
     if (code === 'expired' && state.isTimed) return followToItsEnd(state);
-    if (isScreened({ code, byRule })) return park(code, `${reason}: it is not sent again at a higher fee`, { next: 'confirm' });
+    if (isScreened({ byRule })) return park(code, `${reason}: it is not sent again at a higher fee`, { next: 'confirm' });
     const why = code === 'stuck' ? reason : 'Not included in time, and a higher fee is beyond the locked bound';
     return park('stuck', why, { next: 'confirm' });
   });
@@ -60,9 +59,7 @@ function cancelAttempts(state: TransferState): Promise<Next> {
 }
 
 /** Refused as screening would refuse it: with the same end. */
-const isScreened = ({ code, byRule = false }: { code: FailureCode; byRule?: boolean | undefined }): boolean =>
-  // histories from before the authoriser said so name the two codes of the client's lists
-  byRule || code === 'address_blacklisted' || code === 'address_not_whitelisted';
+const isScreened = ({ byRule = false }: { byRule?: boolean | undefined }): boolean => byRule;
 
 /** The common part: the chain activity prepares the attempt, and the authoriser begins it in one database transaction. */
 async function beginAttempt(

@@ -79,8 +79,18 @@ async function make(
   const amount = row.amount === null ? BigInt(row.available) - feeLocked : BigInt(row.amount);
   const { ledger_account_id: assetId } = row;
   if (assetId === null || amount <= 0n) return refuse(manager, id, notEnough);
-  const transfer = { txId: id, chain, account, token: chain.native, assetId, to, amount, feeLocked };
-  await manager.insert(TransactionEntity, { ...toNewRow(transfer), transactionType: withdrawalType });
+  const transfer = {
+    txId: id,
+    transactionType: withdrawalType,
+    chain,
+    account,
+    token: chain.native,
+    assetId,
+    to,
+    amount,
+    feeLocked,
+  };
+  await manager.insert(TransactionEntity, toNewRow(transfer));
   const asset = { ledgerAccountId: assetId, chain: chain.name, symbol: chain.native.symbol };
   await placeTransferHold(manager, { txId: id, source: { asset, native: asset }, amount, feeLocked });
   await enqueue(manager, { kind: 'start_transfer', subjectId: id, clientId: account.clientId });
