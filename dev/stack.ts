@@ -1,11 +1,8 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { type ChainRegistry, loadRegistry } from '../src/chains/registry';
-import { migrations } from '../migrations';
-import { entities } from '../src/entities';
 import { registerSearchAttributes } from '../src/cli/search-attributes';
-import { createDatabase } from '../src/platform/database';
 import { createTemporalClient } from '../src/platform/temporal';
-import { type DevClient, seedClients, seedPolicies } from './clients';
+import type { DevClient } from './clients';
 import { getOrCreateSecret, writeJson } from './files';
 import {
   apiSpec,
@@ -18,6 +15,7 @@ import {
 } from './gateway-services';
 import { type ServicesContext, startPostgres, startTemporal } from './services';
 import { startChain } from './local-chains';
+import { migrateAndSeed } from './migrate-and-seed';
 import { devPaths } from './paths';
 import { withAddress, createLogins, type LoginUrls } from './logins';
 import { postgresHome, randomPassword } from './postgres';
@@ -253,30 +251,6 @@ async function bootServices(
 function needsPostgres(env: NodeJS.ProcessEnv): boolean {
   const nodesHaveDatabases = hasExternalNodes(env) || [1, 2, 3].every((index) => env[`MPC_NODE_${index}_DATABASE_URL`]);
   return !env.DATABASE_URL || !nodesHaveDatabases;
-}
-
-async function migrateAndSeed(url: string, secrets: string, { all }: ChainRegistry): Promise<DevClient[]> {
-  const database = createDatabase({
-    url,
-    poolSize: 2,
-    applicationName: 'gateway-dev',
-    entities,
-    migrations,
-    statementTimeoutMs: 180_000,
-  });
-  await database.initialize();
-  try {
-    await database.runMigrations({ transaction: 'each' });
-    const clients = await seedClients(database, secrets);
-    await seedPolicies(
-      database,
-      clients,
-      all.map(({ name }) => name),
-    );
-    return clients;
-  } finally {
-    await database.destroy();
-  }
 }
 
 /** The embedded server is started with the search attributes; an external one may lack them. */
