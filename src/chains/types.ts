@@ -57,6 +57,8 @@ export interface ChainDefinition {
    * and by every node.
    */
   maxNetworkFee: bigint;
+  /** In place of fee levels while no node estimates, in the family's own format; absent where nodes always know them. */
+  fallbackFeeLevels?: FeeLevels;
   /** e.g. https://etherscan.io/tx/{hash}; null for local chains. */
   explorerTx: string | null;
 }

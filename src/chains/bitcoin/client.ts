@@ -22,7 +22,7 @@ import { parseRawTransaction } from './block';
 import { toPayments } from './codec';
 import { toPrepared } from './details';
 import { EsploraServer } from './esplora';
-import { capRate, encodeLevels, planRate } from './fees';
+import { capRate, decodeLevels, encodeLevels, planRate } from './fees';
 import { type BitcoinNetwork, networks } from './network';
 import { findEarlierOrigins } from './origins';
 import { BitcoinNode } from './node';
@@ -37,6 +37,8 @@ const maxScanRange = 50;
 export class BitcoinChainClient implements ChainClient {
   private readonly endpoints: EndpointList<BitcoinBackend>;
   private readonly network: BitcoinNetwork;
+  /** Satoshis per virtual byte. */
+  private readonly fallbackRate: bigint;
 
   constructor(
     readonly chain: ChainDefinition,
@@ -44,6 +46,8 @@ export class BitcoinChainClient implements ChainClient {
   ) {
     const network = networks.find(({ family }) => family === chain.family);
     if (!network) throw new Error(`${chain.name} is no Bitcoin chain`);
+    if (!chain.fallbackFeeLevels) throw new Error(`the registry has no fee rate for ${chain.name} while no node estimates one`);
+    this.fallbackRate = decodeLevels(chain.fallbackFeeLevels);
     this.network = network;
     const nodes = urls.map((url, index) => createBackend(chain, url, index + 1));
     // what a node refuses another one may know
@@ -159,7 +163,7 @@ export class BitcoinChainClient implements ChainClient {
 
   private async rate(): Promise<bigint> {
     const estimate = await this.endpoints.run((node) => node.feeRate());
-    return capRate(this.chain, estimate ?? this.network.fallbackRate);
+    return capRate(this.chain, estimate ?? this.fallbackRate);
   }
 }
 

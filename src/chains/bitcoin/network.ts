@@ -13,8 +13,6 @@ export interface BitcoinNetwork {
   format: AddressFormat;
   /** Of the addresses that are understood. */
   accepted: readonly AddressFormat[];
-  /** Where no node estimates; satoshis per virtual byte. */
-  fallbackRate: bigint;
 }
 
 /** Bitcoin Core, src/kernel/chainparams.cpp (CRegTestParams); Base58Check is that of the test networks. */
@@ -25,7 +23,6 @@ export const mainnet: BitcoinNetwork = {
   caip2: 'bip122:000000000019d6689c085ae165831e93',
   format: NETWORK,
   accepted: [NETWORK],
-  fallbackRate: 20n,
 };
 
 /** The default signet (BIP-325), whose addresses are those of the test networks. */
@@ -34,7 +31,6 @@ export const signet: BitcoinNetwork = {
   caip2: 'bip122:00000008819873e925422c1ff0f99f7c',
   format: TEST_NETWORK,
   accepted: [TEST_NETWORK],
-  fallbackRate: 2n,
 };
 
 /** A local chain takes addresses of every network: each stands for the same script here. */
@@ -43,7 +39,6 @@ export const regtest: BitcoinNetwork = {
   caip2: 'bip122:0f9188f13cb7b2c71f2a335e3a4fc328',
   format: regtestFormat,
   accepted: [regtestFormat, TEST_NETWORK, NETWORK],
-  fallbackRate: 2n,
 };
 
 export const networks: readonly BitcoinNetwork[] = [mainnet, signet, regtest];

@@ -25,6 +25,7 @@ describe.each(environments)('registry of %s', (environment) => {
     expect(bitcoin?.caip2).toBe(network?.caip2);
     expect(bitcoin?.caip2).toBe(`bip122:${bitcoin?.genesisHash?.slice(0, 32)}`);
     expect(bitcoin?.native).toMatchObject({ symbol: 'BTC', decimals: 8, contract: null });
+    expect(bitcoin?.fallbackFeeLevels).toEqual({ rate: environment === 'production' ? '20' : '2' });
     expect(bitcoin?.finalityDepth).toBeGreaterThan(bitcoin?.confirmations ?? 0);
     expect(bitcoin?.stuckAfterMs).toBeGreaterThan((bitcoin?.blockTimeMs ?? 0) * 2);
   });
