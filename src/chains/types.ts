@@ -216,6 +216,8 @@ export interface DepositFound {
   /** null: native coin. */
   tokenContract: string | null;
   amount: bigint;
+  /** Depth at which it is credited, where the chain lets it be spent later than its confirmations; absent: these. */
+  confirmations?: number;
 }
 
 /**

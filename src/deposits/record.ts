@@ -78,6 +78,7 @@ export async function recordDeposits(
         position: it.position,
         block_number: it.blockNumber,
         block_hash: it.blockHash,
+        required_confirmations: it.confirmations ?? chain.confirmations,
       })),
     );
   }
@@ -96,15 +97,15 @@ async function insertDeposits(manager: EntityManager, chain: ChainDefinition, ro
   await manager.query(
     `insert into transactions (tx_id, client_id, wallet_id, account_id, asset_id, chain, transaction_type, from_address, to_address,
        token_symbol, contract_address, decimals, amount, status, tx_hash, position, block_number, block_hash, required_confirmations)
-     select r.tx_id, r.client_id, r.wallet_id, r.account_id, l.ledger_account_id, $1, $4, r.from_address, r.to_address,
-       r.token_symbol, r.contract_address, r.decimals, r.amount, 'DETECTED', r.tx_hash, r.position, r.block_number, r.block_hash, $2
-       from jsonb_to_recordset($3::jsonb) as r (tx_id uuid, client_id uuid, wallet_id uuid, account_id uuid, from_address text,
+     select r.tx_id, r.client_id, r.wallet_id, r.account_id, l.ledger_account_id, $1, $3, r.from_address, r.to_address,
+       r.token_symbol, r.contract_address, r.decimals, r.amount, 'DETECTED', r.tx_hash, r.position, r.block_number, r.block_hash, r.required_confirmations
+       from jsonb_to_recordset($2::jsonb) as r (tx_id uuid, client_id uuid, wallet_id uuid, account_id uuid, from_address text,
          to_address text, token_symbol text, contract_address text, decimals smallint, amount numeric, tx_hash text, position text,
-         block_number bigint, block_hash text)
+         block_number bigint, block_hash text, required_confirmations integer)
        join ledger_accounts l on l.account_id = r.account_id and l.chain = $1 and l.symbol = r.token_symbol
      on conflict (chain, tx_hash, position) where direction = 'in' and status <> 'ORPHANED'
      do update set block_number = excluded.block_number, block_hash = excluded.block_hash
        where transactions.status = 'DETECTED' and transactions.block_hash <> excluded.block_hash`,
-    [chain.name, chain.confirmations, JSON.stringify(rows), depositType],
+    [chain.name, JSON.stringify(rows), depositType],
   );
 }

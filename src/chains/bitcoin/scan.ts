@@ -6,7 +6,7 @@ import type { BitcoinNetwork } from './network';
 import { findOriginsInBlock } from './origins';
 import { findSpentScript } from './spender';
 
-/** Blocks for which the outputs of a block's first transaction cannot be spent (consensus). */
+/** Depth from which the outputs of a block's first transaction can be spent (COINBASE_MATURITY of Bitcoin Core, consensus). */
 const coinbaseMaturity = 100;
 /** Of senders that a transaction does not show. */
 const unknownSender = 'unknown';
@@ -43,7 +43,9 @@ export async function scanBlock(
     return {
       isSpending: spent.some((script) => script !== null && ours.has(script)),
       made: received.map(({ script, vout }) => toOutput(chain, at, script, vout)),
-      deposits: received.flatMap(({ script, vout }) => (spent.includes(script) ? [] : [toDeposit(format, at, script, vout)])),
+      deposits: received.flatMap(({ script, vout }) =>
+        spent.includes(script) ? [] : [toDeposit(chain, format, at, script, vout)],
+      ),
     };
   });
   return {
@@ -86,12 +88,16 @@ interface Place {
 /** Its own change may be spent at once, what others have paid when it is credited. */
 function toOutput(chain: ChainDefinition, { transaction, number, spent }: Place, owner: string, vout: number): OutputFound {
   const { id, isCoinbase, outputs } = transaction;
-  const wait = isCoinbase ? coinbaseMaturity : spent.includes(owner) ? 1 : chain.confirmations;
+  const wait = isCoinbase ? maturityOn(chain) : spent.includes(owner) ? 1 : chain.confirmations;
   const amount = outputs[vout]?.amount ?? 0n;
   return { resource: `${id}:${vout}`, owner, madeBy: id, amount, spendableFrom: number + wait - 1 };
 }
 
+/** Depth at which what a block pays its miner is credited and may be spent. */
+const maturityOn = ({ confirmations }: ChainDefinition): number => Math.max(coinbaseMaturity, confirmations);
+
 function toDeposit(
+  chain: ChainDefinition,
   format: BitcoinNetwork['format'],
   { transaction, block, number, spent: [sender] }: Place,
   script: string,
@@ -106,5 +112,6 @@ function toDeposit(
     toAddress: toAddress(format, toScript(script)),
     tokenContract: null,
     amount: transaction.outputs[vout]?.amount ?? 0n,
+    ...(transaction.isCoinbase && { confirmations: maturityOn(chain) }),
   };
 }
