@@ -68,6 +68,8 @@ export interface FamilyCodec {
   address(publicKey: Uint8Array): ParsedAddress;
   /** null when the text is no valid address of this family (wrong checksum included). */
   parseAddress(text: string): ParsedAddress | null;
+  /** Who uses an address that `parseAddress` refuses, such as mainnet; null for text that is an address nowhere. Absent: nobody does. */
+  findForeignUsers?(text: string): string | null;
   /** Serialises a plan. @throws Error for a plan that `describe` would refuse. */
   build(plan: TransactionPlan): Hex;
   /** What bytes of the gateway were built from, as far as they say. `feeBound`: highest fee that their order allows, atomic units. */
