@@ -12,6 +12,7 @@ import type {
   InclusionEffect,
   JsonObject,
   KeyProtocol,
+  PendingDeposit,
   Prepared,
   TokenDefinition,
   TransactionDescription,
@@ -285,6 +286,19 @@ export interface ForeignTransaction {
  */
 export type ForeignState = 'absent' | 'executed' | 'reverted' | 'replaced' | 'unconfirmed';
 
+/** What waits for a block, in families whose nodes show it. Each node has a pool of its own. All throw GatewayError chain_unavailable. */
+export interface PoolReader {
+  /** Ids of the transactions in the pool of one node. */
+  ids(): Promise<string[]>;
+  /**
+   * What these transactions pay to addresses of the gateway, without change and without amounts that are not worth spending; what is
+   * not in the pool any more is left out.
+   */
+  deposits(ids: string[], isOurs: IsOurs): Promise<PendingDeposit[]>;
+  /** Those of these transactions that a node has neither in its pool nor in a block. */
+  findGone(ids: string[]): Promise<string[]>;
+}
+
 /** All calls to a chain. Every call has a time-out; failures are GatewayError chain_unavailable (retryable). */
 export interface ChainClient {
   readonly chain: ChainDefinition;
@@ -317,4 +331,6 @@ export interface ChainClient {
   block(number: number): Promise<ChainBlock | null>;
   /** Blocks from..to (inclusive, at most 50 numbers at once). */
   scan(from: number, to: number, isOurs: IsOurs): Promise<ScanResult>;
+  /** Absent in a family that shows no transaction before a block holds it. */
+  readonly pool?: PoolReader;
 }

@@ -204,18 +204,22 @@ export interface InclusionEffect {
   received: bigint | null;
 }
 
-/** One incoming payment found in a block. */
-export interface DepositFound {
+/** One incoming payment of a transaction that no block holds. */
+export interface PendingDeposit {
   txHash: string;
   /** Position within the transaction, in the chain's own terms. */
   position: string;
-  blockNumber: number;
-  blockHash: string;
   fromAddress: string;
   toAddress: string;
   /** null: native coin. */
   tokenContract: string | null;
   amount: bigint;
+}
+
+/** One incoming payment found in a block. */
+export interface DepositFound extends PendingDeposit {
+  blockNumber: number;
+  blockHash: string;
   /** Depth at which it is credited, where the chain lets it be spent later than its confirmations; absent: these. */
   confirmations?: number;
 }

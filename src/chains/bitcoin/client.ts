@@ -26,6 +26,7 @@ import { capRate, decodeLevels, encodeLevels, planRate } from './fees';
 import { type BitcoinNetwork, networks } from './network';
 import { findEarlierOrigins } from './origins';
 import { BitcoinNode } from './node';
+import { BitcoinPool } from './pool';
 import { scanBlock } from './scan';
 import { virtualSize } from './sizes';
 import { askStatus, toEffect } from './status';
@@ -35,6 +36,7 @@ const maxScanRange = 50;
 
 /** A Bitcoin chain over the RPC of Bitcoin Core or btcd, or over Esplora; the methods are documented in ChainClient. */
 export class BitcoinChainClient implements ChainClient {
+  readonly pool: BitcoinPool;
   private readonly endpoints: EndpointList<BitcoinBackend>;
   private readonly network: BitcoinNetwork;
   /** Satoshis per virtual byte. */
@@ -52,6 +54,7 @@ export class BitcoinChainClient implements ChainClient {
     const nodes = urls.map((url, index) => createBackend(chain, url, index + 1));
     // what a node refuses another one may know
     this.endpoints = new EndpointList(chain, nodes, () => false);
+    this.pool = new BitcoinPool(this.endpoints, network);
   }
 
   verifyIdentity(): Promise<void> {
