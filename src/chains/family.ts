@@ -8,6 +8,7 @@ import type {
   DepositFound,
   FamilyRules,
   FeeLevels,
+  GatherRequest,
   Hex,
   InclusionEffect,
   JsonObject,
@@ -60,6 +61,8 @@ export interface FamilyCodec {
   readonly keyProtocol: KeyProtocol;
   /** An account has the same address on every chain of the family, so that an asset has to name its chain. */
   readonly addressOnManyChains: boolean;
+  /** Balances consist of outputs, which a transaction spends as a whole. */
+  readonly spendsOutputs?: true;
   /** Of tokens on a chain that the registry does not have any more. */
   readonly tokenType: AssetType;
   readonly fees: FeeStrategy;
@@ -99,6 +102,16 @@ export interface BoundRequest {
   source: ReservationOwner;
   token: TokenDefinition;
   outputs: TransactionOutput[];
+  gather?: GatherRequest | undefined;
+}
+
+/** What joining small outputs of an account would do now; amounts in atomic units of the native coin. */
+export interface GatherPlan {
+  inputs: number;
+  /** Of all inputs. */
+  amount: bigint;
+  /** At the stored fee levels. */
+  fee: bigint;
 }
 
 export type ReserveResult =
@@ -137,7 +150,18 @@ export interface FamilyDatabase {
   ): Promise<ReserveResult>;
 }
 
-export interface Family extends FamilyCodec, FamilyDatabase {}
+/** Absent in a family whose balances are no outputs. */
+export interface OutputDatabase {
+  /**
+   * Outputs that no transaction holds and no waiting transfer needs; null: fewer than two are worth their fee. Inside the caller's database
+   * transaction. @throws GatewayError chain_unavailable as `bound`.
+   */
+  plan(manager: EntityManager, owner: ReservationOwner, request: GatherRequest): Promise<GatherPlan | null>;
+}
+
+export interface Family extends FamilyCodec, FamilyDatabase {
+  readonly gathering?: OutputDatabase;
+}
 
 /** Returns the family of a name; a parameter, since tests serve families of their own. @throws Error for an unknown name. */
 export type GetFamily = (name: ChainFamily) => Family;

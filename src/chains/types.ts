@@ -80,6 +80,15 @@ export interface TransactionIntent {
   outputs: TransactionOutput[];
   /** Where it is no payment from `from` to the outputs. */
   action?: IntentAction;
+  /** What its first attempt spends, where that is not for the family to choose: small outputs of the sender, joined to one. */
+  gather?: GatherRequest;
+}
+
+/** Which outputs of an account are joined. */
+export interface GatherRequest {
+  maxInputs: number;
+  /** Only smaller ones; atomic units of the native coin. */
+  below: bigint;
 }
 
 export type IntentAction = SettlementAction | AuthorisationAction;

@@ -143,6 +143,8 @@ export async function createChainFixture({ client, getFamily, symbols, getSigned
   const close = () => testDatabase.drop();
   return {
     database,
+    logins: testDatabase.logins,
+    registry,
     chain,
     client,
     getFamily,

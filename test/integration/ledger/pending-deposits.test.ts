@@ -18,8 +18,8 @@ afterEach(async () => {
 const limits = { atOnce: { account: 3, chain: 5 }, perDay: { account: 5, chain: 8 } };
 const build = (count: number, account = fixture.account): PendingDeposit[] =>
   Array.from({ length: count }, () => {
-    const { blockNumber: _number, blockHash: _hash, ...pending } = buildDeposit(account, ethereum, 'USDC', 7n);
-    return pending;
+    const { txHash, position, fromAddress, toAddress, tokenContract, amount } = buildDeposit(account, ethereum, 'USDC', 7n);
+    return { txHash, position, fromAddress, toAddress, tokenContract, amount };
   });
 const record = (found: PendingDeposit[]) =>
   fixture.database.transaction((manager) => recordPendingDeposits(manager, ethereum, found, { limits }));
