@@ -107,8 +107,18 @@ async function begin(
   const { feeLocked, inputs, amount } = planned;
   const txId = newId();
   const to = { address, key: addressKey };
-  const row = toNewRow({ txId, chain, account, token, assetId: asset.ledgerAccountId, to, amount: 0n, feeLocked });
-  await manager.insert(TransactionEntity, { ...row, transactionType: consolidationType });
+  const row = toNewRow({
+    txId,
+    transactionType: consolidationType,
+    chain,
+    account,
+    token,
+    assetId: asset.ledgerAccountId,
+    to,
+    amount: 0n,
+    feeLocked,
+  });
+  await manager.insert(TransactionEntity, row);
   await insertConsolidation(manager, txId, request);
   await placeTransferHold(manager, { txId, source: { asset, native: asset }, amount: 0n, feeLocked });
   await enqueue(manager, { kind: 'start_transfer', subjectId: txId, clientId, chain: chain.name });
