@@ -47,6 +47,8 @@ module.exports = {
     project('workflows', { ...onParts, testMatch: workflows }),
     project('e2e', onStack),
     project('replay'),
+    // real test networks: by `npm run test:live` alone
+    project('live'),
     project('crash', onStack),
     project('adversary', onStack),
     project('bench', { ...onStack, testMatch: ['<rootDir>/test/bench/*.bench.ts'] }),

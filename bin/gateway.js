@@ -35,6 +35,6 @@ function useStack({ postgres, temporal, chains }) {
   }
   if (!process.env.ORDER_KEYS) found.ORDER_KEYS_FILE = path.join(devFolder, 'secrets', 'order-keys.json');
   if (!process.env.MPC_NODE_PEER_CERTS) found.MPC_NODE_PEER_CERTS_FILE = path.join(devFolder, 'secrets', 'mpc-all.cert.pem');
-  for (const [name, { rpc }] of Object.entries(chains)) found[`CHAIN_${name.toUpperCase()}_RPC_URLS`] = rpc;
+  for (const [name, { rpc }] of Object.entries(chains)) found[`CHAIN_${name.toUpperCase().replaceAll('-', '_')}_RPC_URLS`] = rpc;
   for (const [name, value] of Object.entries(found)) process.env[name] ??= value;
 }

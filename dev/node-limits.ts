@@ -18,7 +18,7 @@ export function nodeLimits(folder: string, chains: string[]): string {
   const registry = loadRegistry('local', chains);
   const content = chains.map((name) => {
     const { family, tokens } = registry.get(name);
-    const names = ['native', 'gas', ...tokens.flatMap(({ contract }) => contract ?? [])];
+    const names = ['native', 'gas', 'consolidation', ...tokens.flatMap(({ contract }) => contract ?? [])];
     const houseDestinations = [houseDestination].filter((address) => getFamily(family).parseAddress(address) !== null);
     return [name, { ...fees, tokens: Object.fromEntries(names.map((token) => [token, limits])), houseDestinations }];
   });

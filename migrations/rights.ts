@@ -290,3 +290,14 @@ export const withdrawalRights: Rights = {
     gateway_operator: 'select, insert (withdrawal_id, settler_id, to_address, to_address_key, amount, operator)',
   },
 };
+
+/** Granted by the migration that adds the table; of the others, what operators write for it. */
+export const consolidationRights: Rights = {
+  consolidations: {
+    gateway_worker: 'select',
+    gateway_authoriser: 'select',
+    gateway_operator: 'select, insert',
+  },
+  transactions: { gateway_operator: 'insert' },
+  ledger_postings: { gateway_operator: 'insert' },
+};

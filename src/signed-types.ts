@@ -1,7 +1,9 @@
+import { consolidation } from './consolidations/signed-type';
 import type { GetSignedType, SignedType } from './transactions/signed-type';
 import { withdrawal } from './settlers/withdrawals/signed-type';
 import {
   authorisationType,
+  consolidationType,
   settlementType,
   topUpType,
   type TransactionType,
@@ -19,6 +21,7 @@ const signedTypes = new Map<TransactionType, SignedType>([
   [topUpType, topUp],
   [authorisationType, authorisation],
   [withdrawalType, withdrawal],
+  [consolidationType, consolidation],
 ]);
 
 /** @throws Error for a type that is not in the table. */

@@ -35,6 +35,7 @@ export const auditActions = [
   'account.created',
   'account.disabled',
   'account.enabled',
+  'account.consolidation_begun',
   'account.count_accepted',
   'asset.added',
   'asset.unfrozen',

@@ -2,7 +2,7 @@ import { ConfigError, readVariable } from '../platform/config';
 
 const maxUrls = 8;
 
-export const rpcUrlsVariable = (chain: string): string => `CHAIN_${chain.toUpperCase()}_RPC_URLS`;
+export const rpcUrlsVariable = (chain: string): string => `CHAIN_${chain.toUpperCase().replaceAll('-', '_')}_RPC_URLS`;
 
 /**
  * RPC endpoints of the enabled chains from CHAIN_<NAME>_RPC_URLS (separated by commas; the first that responds is used). Urls often

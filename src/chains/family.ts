@@ -8,10 +8,12 @@ import type {
   DepositFound,
   FamilyRules,
   FeeLevels,
+  GatherRequest,
   Hex,
   InclusionEffect,
   JsonObject,
   KeyProtocol,
+  PendingDeposit,
   Prepared,
   TokenDefinition,
   TransactionDescription,
@@ -59,6 +61,8 @@ export interface FamilyCodec {
   readonly keyProtocol: KeyProtocol;
   /** An account has the same address on every chain of the family, so that an asset has to name its chain. */
   readonly addressOnManyChains: boolean;
+  /** Balances consist of outputs, which a transaction spends as a whole. */
+  readonly spendsOutputs?: true;
   /** Of tokens on a chain that the registry does not have any more. */
   readonly tokenType: AssetType;
   readonly fees: FeeStrategy;
@@ -68,6 +72,8 @@ export interface FamilyCodec {
   address(publicKey: Uint8Array): ParsedAddress;
   /** null when the text is no valid address of this family (wrong checksum included). */
   parseAddress(text: string): ParsedAddress | null;
+  /** Who uses an address that `parseAddress` refuses, such as mainnet; null for text that is an address nowhere. Absent: nobody does. */
+  findForeignUsers?(text: string): string | null;
   /** Serialises a plan. @throws Error for a plan that `describe` would refuse. */
   build(plan: TransactionPlan): Hex;
   /** What bytes of the gateway were built from, as far as they say. `feeBound`: highest fee that their order allows, atomic units. */
@@ -96,6 +102,16 @@ export interface BoundRequest {
   source: ReservationOwner;
   token: TokenDefinition;
   outputs: TransactionOutput[];
+  gather?: GatherRequest | undefined;
+}
+
+/** What joining small outputs of an account would do now; amounts in atomic units of the native coin. */
+export interface GatherPlan {
+  inputs: number;
+  /** Of all inputs. */
+  amount: bigint;
+  /** At the stored fee levels. */
+  fee: bigint;
 }
 
 export type ReserveResult =
@@ -134,7 +150,18 @@ export interface FamilyDatabase {
   ): Promise<ReserveResult>;
 }
 
-export interface Family extends FamilyCodec, FamilyDatabase {}
+/** Absent in a family whose balances are no outputs. */
+export interface OutputDatabase {
+  /**
+   * Outputs that no transaction holds and no waiting transfer needs; null: fewer than two are worth their fee. Inside the caller's database
+   * transaction. @throws GatewayError chain_unavailable as `bound`.
+   */
+  plan(manager: EntityManager, owner: ReservationOwner, request: GatherRequest): Promise<GatherPlan | null>;
+}
+
+export interface Family extends FamilyCodec, FamilyDatabase {
+  readonly gathering?: OutputDatabase;
+}
 
 /** Returns the family of a name; a parameter, since tests serve families of their own. @throws Error for an unknown name. */
 export type GetFamily = (name: ChainFamily) => Family;
@@ -283,6 +310,19 @@ export interface ForeignTransaction {
  */
 export type ForeignState = 'absent' | 'executed' | 'reverted' | 'replaced' | 'unconfirmed';
 
+/** What waits for a block, in families whose nodes show it. Each node has a pool of its own. All throw GatewayError chain_unavailable. */
+export interface PoolReader {
+  /** Ids of the transactions in the pool of one node. */
+  ids(): Promise<string[]>;
+  /**
+   * What these transactions pay to addresses of the gateway, without change and without amounts that are not worth spending; what is
+   * not in the pool any more is left out.
+   */
+  deposits(ids: string[], isOurs: IsOurs): Promise<PendingDeposit[]>;
+  /** Those of these transactions that a node has neither in its pool nor in a block. */
+  findGone(ids: string[]): Promise<string[]>;
+}
+
 /** All calls to a chain. Every call has a time-out; failures are GatewayError chain_unavailable (retryable). */
 export interface ChainClient {
   readonly chain: ChainDefinition;
@@ -315,4 +355,6 @@ export interface ChainClient {
   block(number: number): Promise<ChainBlock | null>;
   /** Blocks from..to (inclusive, at most 50 numbers at once). */
   scan(from: number, to: number, isOurs: IsOurs): Promise<ScanResult>;
+  /** Absent in a family that shows no transaction before a block holds it. */
+  readonly pool?: PoolReader;
 }

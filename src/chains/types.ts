@@ -57,6 +57,8 @@ export interface ChainDefinition {
    * and by every node.
    */
   maxNetworkFee: bigint;
+  /** In place of fee levels while no node estimates, in the family's own format; absent where nodes always know them. */
+  fallbackFeeLevels?: FeeLevels;
   /** e.g. https://etherscan.io/tx/{hash}; null for local chains. */
   explorerTx: string | null;
 }
@@ -78,6 +80,15 @@ export interface TransactionIntent {
   outputs: TransactionOutput[];
   /** Where it is no payment from `from` to the outputs. */
   action?: IntentAction;
+  /** What its first attempt spends, where that is not for the family to choose: small outputs of the sender, joined to one. */
+  gather?: GatherRequest;
+}
+
+/** Which outputs of an account are joined. */
+export interface GatherRequest {
+  maxInputs: number;
+  /** Only smaller ones; atomic units of the native coin. */
+  below: bigint;
 }
 
 export type IntentAction = SettlementAction | AuthorisationAction;
@@ -202,18 +213,24 @@ export interface InclusionEffect {
   received: bigint | null;
 }
 
-/** One incoming payment found in a block. */
-export interface DepositFound {
+/** One incoming payment of a transaction that no block holds. */
+export interface PendingDeposit {
   txHash: string;
   /** Position within the transaction, in the chain's own terms. */
   position: string;
-  blockNumber: number;
-  blockHash: string;
   fromAddress: string;
   toAddress: string;
   /** null: native coin. */
   tokenContract: string | null;
   amount: bigint;
+}
+
+/** One incoming payment found in a block. */
+export interface DepositFound extends PendingDeposit {
+  blockNumber: number;
+  blockHash: string;
+  /** Depth at which it is credited, where the chain lets it be spent later than its confirmations; absent: these. */
+  confirmations?: number;
 }
 
 /**

@@ -12,6 +12,7 @@ import { addMigrateCommand } from './migrate';
 import { addMpcCommands } from './mpc';
 import { type NodeRun, type NodeSession, withNodeSession } from './node-session';
 import { addOrderCommands } from './orders';
+import { addOutputCommands } from './outputs';
 import { addReconcileCommand } from './reconcile';
 import { addTemporalCommands } from './temporal';
 import { addTransferCommands } from './transfers';
@@ -44,6 +45,7 @@ function createProgram(): Command {
   addTotpCommands(program, run);
   addTransferCommands(program, run);
   addOrderCommands(program, run);
+  addOutputCommands(program, run);
   addSettlerCommands(program, run);
   addX402Commands(program, run);
   addLedgerCommands(program, run);

@@ -12,6 +12,7 @@ import { storeForeignSpends, takeBackForeignSpends } from './foreign-spends';
 import { Head } from './head';
 import { OutageTracker } from './outage-tracker';
 import type { FollowOptions } from './ports';
+import { PoolWatch } from './pool-watch';
 import { ObservationNotifier } from './observation-notifier';
 import { findAwaited, takenBack } from './observations';
 import { SpendWatch } from './spend-watch';
@@ -57,9 +58,22 @@ class Follower {
     this.pollMs = options.pollMs ?? Math.max(250, chain.blockTimeMs / 2);
   }
 
+  /** The pool is read beside the blocks: it may change many times between two of them. */
   async run(): Promise<{ nextBlock: number }> {
-    const { signal, heartbeat, sliceMs = defaultSliceMs } = this.options;
+    const { client, signal, sliceMs = defaultSliceMs } = this.options;
     const end = Date.now() + sliceMs;
+    const stop = new AbortController();
+    const watching = client.pool && new PoolWatch(client.pool, this.options).run(AbortSignal.any([signal, stop.signal]), end);
+    try {
+      return await this.followBlocks(end);
+    } finally {
+      stop.abort();
+      await watching;
+    }
+  }
+
+  private async followBlocks(end: number): Promise<{ nextBlock: number }> {
+    const { signal, heartbeat } = this.options;
     while (!signal.aborted && Date.now() < end) {
       const behind = await this.outage.run(() => this.step());
       heartbeat({ nextBlock: this.nextBlock });

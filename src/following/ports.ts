@@ -1,14 +1,20 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import type { ChainObservation } from '../messages/transfer';
 import type { ChainClient } from '../chains/family';
-import type { ChainDefinition, ChainFamily, DepositFound } from '../chains/types';
+import type { ChainDefinition, ChainFamily, DepositFound, PendingDeposit } from '../chains/types';
 import type { Logger } from '../platform/logging';
 import type { GetSignedType } from '../transactions/signed-type';
 
-/** What the follower needs of the deposits (src/deposits). All run inside the follower's database transaction. */
+/** What the follower needs of the deposits (src/deposits). All but look-ups run inside a database transaction of the follower. */
 export interface DepositsPort {
   /** Inserts INBOUND rows, DETECTED; idempotent by (chain, hash, position). */
   recordDeposits(manager: EntityManager, chain: ChainDefinition, found: DepositFound[]): Promise<void>;
+  /** Inserts rows without a block, as far as limits allow; idempotent as well. */
+  recordPendingDeposits(manager: EntityManager, chain: ChainDefinition, found: PendingDeposit[]): Promise<void>;
+  /** Ids of the transactions of rows without a block. */
+  findPendingHashes(manager: EntityManager, chain: string): Promise<string[]>;
+  /** Ends the rows without a block of these transactions. */
+  endPendingDeposits(manager: EntityManager, chain: string, hashes: string[]): Promise<void>;
   /** Credits a batch of what is deep enough; returns how many, 0 when there is no more. */
   confirmDeposits(manager: EntityManager, chain: ChainDefinition, headBlock: number): Promise<number>;
   /** Orphans the rows of blocks from `fromBlock` on and takes back what was credited. */

@@ -220,7 +220,7 @@ interface OnChainRow {
 const pageSize = 200;
 
 /**
- * The balance on the chain is that of the ledger, plus deposits that are not credited yet, less what included transfers took that
+ * The balance on the chain is that of the ledger, plus deposits in blocks that are not credited yet, less what included transfers took that
  * are not settled yet, and less the fees of settlements that are not charged yet. A block between the two readings causes a temporary
  * difference.
  */
@@ -236,7 +236,7 @@ async function compareWithChain(
       `select l.ledger_account_id, l.chain, a.address, l.symbol, l.contract_address,
               l.available + l.locked
               + coalesce((select sum(t.amount) from transactions t where t.asset_id = l.ledger_account_id and t.status = 'DETECTED'
-                             and t.account_id = l.account_id), 0)
+                             and t.block_hash is not null and t.account_id = l.account_id), 0)
               - coalesce((select sum(case when t.token_symbol = l.symbol and i.success then coalesce(i.debited, 0) else 0 end
                                    + case when t.fee_symbol = l.symbol then i.fee else 0 end)
                             from transactions t join transfer_attempts i on i.tx_id = t.tx_id and i.block_number is not null

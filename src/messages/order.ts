@@ -19,6 +19,7 @@ export const enabledOrderKinds = [
   'typed_data',
   'gas',
   'withdrawal',
+  'consolidation',
   'generate_key',
   'bind_key',
   'blacklist_page',

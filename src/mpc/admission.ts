@@ -39,16 +39,19 @@ export const houseGas = 'gas';
 /** In place of a token, for the highest fees of what keys of clients sign: a sum of its own for each chain. No contract has this name. */
 export const feeSum = 'fees';
 
+/** In place of a token, for the fees of joining outputs of accounts, counted by themselves. No contract has this name. */
+export const consolidationFees = 'consolidation';
+
 /** What a transaction moves, as decoded from its bytes. */
 export interface Spending {
   chain: string;
-  /** Canonical contract; null: the native coin; `houseGas`. */
+  /** Canonical contract; null: the native coin; `houseGas`, `consolidationFees`. */
   token: string | null;
-  /** Atomic units of the token; 0 for a cancellation, the fee for a settlement. */
+  /** Atomic units of the token; 0 for a cancellation, the fee for a settlement and a consolidation. */
   amount: bigint;
   /** Highest network fee, atomic units of the native coin. */
   fee: bigint;
-  /** Canonical addresses that are paid, decoded from the bytes; none for a cancellation. */
+  /** Canonical addresses that are paid, decoded from the bytes; none where nothing leaves the account. */
   recipients: string[];
   /** Coins leave the house: only to the destinations that this node's operator has named. */
   purpose?: 'withdrawal';

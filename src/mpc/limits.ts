@@ -4,7 +4,7 @@ import type { FamilyCodec } from '../chains/family';
 import { type ChainRegistry, tokenByContract } from '../chains/registry';
 import type { ChainDefinition, ChainFamily } from '../chains/types';
 import { ConfigError } from '../platform/config';
-import { type AdmissionRequest, feeSum, houseGas } from './admission';
+import { type AdmissionRequest, consolidationFees, feeSum, houseGas } from './admission';
 import type { SumLimit, SumLimits } from './journal';
 
 /** The operator's file. Amounts are atomic units as decimal digits; a limit that is left out does not apply. */
@@ -18,7 +18,7 @@ interface ChainLimitsFile {
   maxFeesPerKeyAndDay?: string;
   /** The same by all keys of clients. What the house pays is in the sums of `gas`. */
   maxFeesPerDay?: string;
-  /** By contract, `native`, or `gas` (what the house pays); what is not named is refused. */
+  /** By contract, `native`, `gas` (what the house pays) or `consolidation` (fees of joining outputs); what is not named is refused. */
   tokens: Record<string, TokenLimitsFile>;
   deniedAddresses?: string[];
   /** Where coins of the house may be withdrawn to; nowhere unless it is named here. */
@@ -49,7 +49,7 @@ const schema = Joi.object<LimitsFile>({
 interface ChainLimits {
   maxFee: bigint | null;
   fees: SumLimit;
-  /** By canonical contract; empty: the native coin; `houseGas`. */
+  /** By canonical contract; empty: the native coin; `houseGas`, `consolidationFees`. */
   tokens: Map<string, SumLimit & { amount: bigint | null }>;
   denied: Set<string>;
   houseDestinations: Set<string>;
@@ -57,7 +57,7 @@ interface ChainLimits {
 
 export interface ListedLimit {
   chain: string;
-  /** Canonical contract; empty: the native coin; `houseGas`; `feeSum`. */
+  /** Canonical contract; empty: the native coin; `houseGas`, `consolidationFees`; `feeSum`. */
   token: string;
   max_amount: string | null;
   max_per_key_and_day: string | null;
@@ -102,7 +102,7 @@ export class NodeLimits {
     if (chain.maxFee !== null && spends.fee > chain.maxFee) return 'the network fee is above the highest allowed';
     if (kind === 'cancellation' && spends.token !== houseGas) return null;
     const token = chain.tokens.get(spends.token ?? '');
-    if (!token) return spends.token === houseGas ? 'what the house pays is not allowed' : 'the token is not allowed';
+    if (!token) return unnamed.get(spends.token ?? '') ?? 'the token is not allowed';
     if (token.amount !== null && spends.amount > token.amount) return 'the amount is above the highest allowed';
     if (spends.recipients.some((recipient) => chain.denied.has(recipient))) return 'a recipient is denied';
     const isForeign = spends.recipients.some((recipient) => !chain.houseDestinations.has(recipient));
@@ -142,6 +142,12 @@ export const refusalBy = (limits: NodeLimits | null, request: Pick<AdmissionRequ
   return request.spends.purpose === 'withdrawal' && request.kind !== 'cancellation' ? noDestination : null;
 };
 
+/** Why what has a limit of its own is refused where the file does not name it. */
+const unnamed: ReadonlyMap<string, string> = new Map([
+  [houseGas, 'what the house pays is not allowed'],
+  [consolidationFees, 'joining outputs is not allowed'],
+]);
+
 function toChainLimits(
   { maxFee, maxFeesPerKeyAndDay, maxFeesPerDay, tokens, deniedAddresses = [], houseDestinations = [] }: ChainLimitsFile,
   chain: ChainDefinition,
@@ -171,7 +177,7 @@ function toChainLimits(
 
 /** @throws ConfigError for a token that the chain does not have. */
 function tokenKey(name: string, chain: ChainDefinition): string {
-  if (name === houseGas) return houseGas;
+  if (unnamed.has(name)) return name;
   const token = tokenByContract(chain, name === 'native' ? null : name);
   if (!token) throw new ConfigError(`MPC_NODE_LIMITS: ${chain.name} has no token ${name}`);
   return token.contract ?? '';

@@ -57,7 +57,7 @@ export const variables = {
   CHAINS: variable(
     'api, worker, authoriser, mpc-node',
     Joi.string()
-      .pattern(/^[a-z0-9]+(,[a-z0-9]+)*$/)
+      .pattern(/^[a-z0-9-]+(,[a-z0-9-]+)*$/)
       .required(),
     'Names of the enabled chains, separated by commas, such as ethereum,base.',
   ),

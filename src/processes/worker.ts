@@ -12,6 +12,7 @@ import { getFamily } from '../chains/families';
 import { loadRegistry } from '../chains/registry';
 import { confirmDeposits } from '../deposits/confirm';
 import { orphanDeposits } from '../deposits/orphan';
+import { endPendingDeposits, findPendingHashes, recordPendingDeposits } from '../deposits/pending';
 import { depositAddresses, recordDeposits } from '../deposits/record';
 import { entities } from '../entities';
 import { readNodeKeys } from '../mpc/identity';
@@ -132,7 +133,10 @@ runMain('worker', async () => {
       clients,
       database,
       registry,
-      deposits: { recordDeposits, confirmDeposits, orphanDeposits, depositAddresses },
+      deposits: {
+        ...{ recordDeposits, confirmDeposits, orphanDeposits, depositAddresses },
+        ...{ recordPendingDeposits, findPendingHashes, endPendingDeposits },
+      },
       signalTransfer: observationSignaller(temporal),
       onConfirmedReorged: (txId) => {
         logger.error({ tx_id: txId }, 'the end of a transfer does not agree with the chain: an operator must check it');

@@ -2,6 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { enabledChain } from '../accounts/service';
 import { type AuditAction, auditUser } from '../audit/log';
 import type { GetFamily } from '../chains/family';
+import { invalidAddress } from '../chains/invalid-address';
 import type { ChainRegistry } from '../chains/registry';
 import type { IdempotencyContext } from '../http/context';
 import type { LimitOffset } from '../http/pagination';
@@ -103,8 +104,9 @@ export class SecurityFactorService {
 
   private parseDestination({ chain: name, address }: CreateFactor): Pick<NewFactor, 'chain' | 'address' | 'addressKey'> {
     const chain = enabledChain(this.deps.registry, name);
-    const parsed = this.deps.getFamily(chain.family).parseAddress(address);
-    if (!parsed) throw new GatewayError('invalid_address', `address is not valid on ${chain.name}`);
+    const family = this.deps.getFamily(chain.family);
+    const parsed = family.parseAddress(address);
+    if (!parsed) throw invalidAddress('address', address, chain, family);
     return { chain: chain.name, address, addressKey: parsed.key };
   }
 

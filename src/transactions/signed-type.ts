@@ -30,6 +30,8 @@ export interface SignedType {
   timeLeft(manager: EntityManager, transaction: TransactionEntity): Promise<number | null>;
   /** What happens to one that does not proceed; absent: as its chain's family says. */
   readonly rules?: FamilyRules;
+  /** Only a cancellation of it may cost more than what it holds for its fee. */
+  readonly feeIsFixed?: true;
   /** Its signatures are given to the client, and somebody else sends them. */
   readonly isHandedOut?: true;
   /**

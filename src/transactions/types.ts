@@ -23,6 +23,8 @@ export const transactionTypes = {
   GAS_TOPUP: { direction: 'out', isHeld: true, isSigned: true, isOfHouse: true },
   /** Coins of a drained settler that leave the house, at an operator's request. */
   GAS_WITHDRAWAL: { direction: 'out', isHeld: true, isSigned: true, isOfHouse: true },
+  /** Joins outputs of an account: nothing leaves it but the fee. */
+  CONSOLIDATION: { direction: 'out', isHeld: true, isSigned: true, isOfHouse: null },
   /** What a settlement (parent_tx_id) has cost its settler; no transaction of the chain of its own. */
   GAS: { direction: 'out', isHeld: false, isSigned: false, isOfHouse: true },
 } as const satisfies Record<string, TransactionTypeRules>;
@@ -44,5 +46,7 @@ export const authorisationType: TransactionType = 'X402_SIGN';
 export const topUpType: TransactionType = 'GAS_TOPUP';
 /** What leaves the house. */
 export const withdrawalType: TransactionType = 'GAS_WITHDRAWAL';
+/** What joins outputs of an account. */
+export const consolidationType: TransactionType = 'CONSOLIDATION';
 /** What a settlement has cost. */
 export const gasType: TransactionType = 'GAS';

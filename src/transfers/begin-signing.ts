@@ -15,7 +15,7 @@ import { recordCancellationReason, recordExpiry } from './cancellation-reason';
 import type { AuthoriserDependencies } from './dependencies';
 import { enterSigning } from './enter-signing';
 import { assertFeeIsUsual } from './fee-rules';
-import { raiseHold } from './hold';
+import { assertWithinHold, raiseHold } from './hold';
 import { assertMayCancel, assertNamesOneToken } from './may-sign';
 import { NotBegun, refuse, refuseAbandoned, refuseExecuted, waitInstead } from './not-begun';
 import { toOrderFacts } from './order-facts';
@@ -165,7 +165,8 @@ async function startAttempt(beginning: Beginning, kind: AttemptKind): Promise<Be
   const reserved = await reserveForAttempt(manager, deps, { txId, intent, source, kind, prepared: beginning.prepared });
   const fee = BigInt(reserved.prepared.feeBound);
   const { packageFee } = reserved;
-  await assertFeeIsUsual(manager, deps, { transfer, outputs: intent.outputs, attempts, source, fee, packageFee });
+  await assertFeeIsUsual(manager, deps, { transfer, intent, attempts, source, fee, packageFee });
+  if (type.feeIsFixed && kind !== 'cancellation') assertWithinHold(transfer, fee);
   const raised = transfer.isHeld ? raiseHold(manager, transfer, fee, attempt) : Promise.resolve(transfer);
   // in the next block it does not have to pay for others any more
   const held = await (kind === 'first' && packageFee !== undefined ? raised.catch(waitInstead) : raised);

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { ReservationOwner } from '../chains/family';
 import { tokenBySymbol } from '../chains/registry';
-import type { ChainDefinition, TransactionOutput } from '../chains/types';
+import type { ChainDefinition, TransactionIntent } from '../chains/types';
 import { formatAmount } from '../platform/money';
 import type { TransactionEntity } from '../transactions/entity';
 import type { Attempts } from './attempts';
@@ -15,8 +15,7 @@ const aboveFirst = 2n;
 
 interface PlannedFee {
   transfer: TransactionEntity;
-  /** Of its intent. */
-  outputs: TransactionOutput[];
+  intent: TransactionIntent;
   attempts: Attempts;
   source: ReservationOwner;
   /** Atomic units of the native coin. */
@@ -33,7 +32,7 @@ interface PlannedFee {
 export async function assertFeeIsUsual(
   manager: EntityManager,
   { registry, getFamily }: Pick<AuthoriserDependencies, 'registry' | 'getFamily'>,
-  { transfer, outputs, attempts, source, fee, packageFee = fee }: PlannedFee,
+  { transfer, intent: { outputs, gather }, attempts, source, fee, packageFee = fee }: PlannedFee,
 ): Promise<void> {
   // whoever sends it pays
   if (fee === 0n) return;
@@ -46,7 +45,7 @@ export async function assertFeeIsUsual(
   const [first] = attempts.all;
   if (first && fee <= aboveFirst * BigInt(first.prepared.feeBound)) return;
   const token = tokenBySymbol(chain, transfer.tokenSymbol) ?? chain.native;
-  const usual = await getFamily(chain.family).bound(manager, { chain, source, token, outputs });
+  const usual = await getFamily(chain.family).bound(manager, { chain, source, token, outputs, gather });
   if (fee <= aboveLevels * usual) return;
   const reason = `The network fee may reach ${display(chain, fee)}, usual is ${display(chain, usual)} on ${chain.name}`;
   throw new NotBegun({ outcome: 'wait', reason });

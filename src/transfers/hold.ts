@@ -95,7 +95,8 @@ export async function raiseHold(
   const amount = fee - transfer.feeLocked;
   if (amount <= 0n) return transfer;
   const { token, native } = await findHeldAccountsForUpdate(manager, transfer);
-  if (native.frozenReason !== null || native.available < amount) refuse('fee_above_bound', feeProblem(transfer, fee));
+  if (native.frozenReason !== null || native.available < amount)
+    refuse('fee_above_bound', feeProblem(transfer, fee, 'the account cannot lock more'));
   const entries = placeHold({ token, amount: 0n, native, feeLocked: amount });
   await post(manager, [{ txId: transfer.txId, kind: 'lock_more', seq: attempt, entries }]);
   await manager.query('update transactions set fee_locked = fee_locked + $2 where tx_id = $1', [
@@ -105,9 +106,14 @@ export async function raiseHold(
   return { ...transfer, feeLocked: fee };
 }
 
-function feeProblem({ feeLocked, feeDecimals, feeSymbol }: TransactionEntity, fee: bigint): string {
+/** @throws NotBegun fee_above_bound for a fee of which only a part is held; atomic units. */
+export function assertWithinHold(transfer: TransactionEntity, fee: bigint): void {
+  if (fee > transfer.feeLocked) refuse('fee_above_bound', feeProblem(transfer, fee, 'no more is paid for it'));
+}
+
+function feeProblem({ feeLocked, feeDecimals, feeSymbol }: TransactionEntity, fee: bigint, limit: string): string {
   const display = (amount: bigint) => `${formatAmount(amount, feeDecimals ?? 0)} ${feeSymbol ?? ''}`;
-  return `The network fee may reach ${display(fee)}, ${display(feeLocked)} is locked and the account cannot lock more`;
+  return `The network fee may reach ${display(fee)}, ${display(feeLocked)} is locked and ${limit}`;
 }
 
 function getRow(rows: Map<string, LedgerAccountEntity>, id: string): LedgerAccountEntity {

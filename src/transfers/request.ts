@@ -1,7 +1,8 @@
 import type { GetFamily, ParsedAddress } from '../chains/family';
+import { invalidAddress } from '../chains/invalid-address';
 import { type ChainRegistry, tokenBySymbol } from '../chains/registry';
 import type { ChainDefinition, TokenDefinition } from '../chains/types';
-import { GatewayError, invalidParameter } from '../platform/errors';
+import { invalidParameter } from '../platform/errors';
 import { parseAmount } from '../platform/money';
 import type { TransactionEntity } from '../transactions/entity';
 import { parseAddressLenient } from './addresses';
@@ -56,8 +57,8 @@ export function parseTransfer({ registry, getFamily }: TransferParser, request: 
   if (request.fromAddress === request.toAddress || (from && from.key === parseAddressLenient(family, request.toAddress)?.key))
     throw invalidParameter('to_address', 'must differ from from_address');
   const to = family.parseAddress(request.toAddress);
-  if (!to) throw invalidAddress('to_address', chain);
-  if (!from) throw invalidAddress('from_address', chain);
+  if (!to) throw invalidAddress('to_address', request.toAddress, chain, family);
+  if (!from) throw invalidAddress('from_address', request.fromAddress, chain, family);
   return { request, chain, token, from, to, amount };
 }
 
@@ -88,9 +89,4 @@ function parsePositiveAmount(text: string, token: TokenDefinition | undefined): 
   }
   if (amount === 0n) throw invalidParameter('amount', 'must be greater than 0');
   return token ? amount : 0n;
-}
-
-function invalidAddress(field: string, chain: ChainDefinition): GatewayError {
-  const message = `is not a valid address on ${chain.name}`;
-  return new GatewayError('invalid_address', `${field} ${message}`, { fields: [{ field, message }] });
 }

@@ -35,6 +35,8 @@ async function applyRules(deps: Screening, txId: string): Promise<ScreeningVerdi
   if (isPast(transfer) || !transfer.isHeld) return { outcome: 'allowed' };
   const verdict = await checkRules(database.manager, toScreened(transfer));
   if (!verdict.allowed) return { outcome: 'refused', code: verdict.code, reason: verdict.reason };
+  // what moves nothing has no destination
+  if (transfer.amount === 0n) return { outcome: 'allowed' };
   return inTransaction(database, (manager) => screenDestination(deps, manager, txId));
 }
 

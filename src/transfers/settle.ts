@@ -43,7 +43,7 @@ export function settleTransfer(
     if (inclusion.depth < BigInt(needed)) return waiting(`${inclusion.hash} ends the transfer ${needed} blocks deep`);
 
     const debited = debitedBy(transfer, inclusion);
-    if (isExecuted(inclusion) && debited === 0n) {
+    if (isExecuted(inclusion) && debited === 0n && transfer.amount > 0n) {
       const reason = `${inclusion.hash} succeeded without moving ${transfer.tokenSymbol}`;
       return parkFor(manager, transfer, 'transfer_not_observed', reason);
     }

@@ -22,6 +22,15 @@ export function readHash(value: unknown): string {
   return value;
 }
 
+/** A pool of 300 MB, the default of Bitcoin Core, has fewer transactions. */
+const maxHashes = 300_000;
+
+/** At most 300,000 of them: the others are left out. */
+export function readHashes(value: unknown): string[] {
+  if (!Array.isArray(value)) throw malformed('list');
+  return value.slice(0, maxHashes).map(readHash);
+}
+
 export function readBytes(value: unknown): Buffer {
   if (typeof value !== 'string' || value === '' || value.length % 2 === 1 || !/^[0-9a-f]*$/.test(value)) throw malformed('bytes');
   return Buffer.from(value, 'hex');

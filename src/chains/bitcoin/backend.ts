@@ -20,6 +20,10 @@ export interface BitcoinBackend extends Endpoint {
   findTransaction(id: string): Promise<FoundTransaction | null>;
   /** In the format of the peer-to-peer network. */
   transaction(id: string): Promise<Buffer>;
+  /** Ids of what waits for a block. */
+  pool(): Promise<string[]>;
+  /** The same as `transaction`; null: it does not wait any more. */
+  poolTransaction(id: string): Promise<Buffer | null>;
   /** Safe to repeat. */
   send(bytes: Hex, id: string): Promise<SendOutcome>;
   /** Satoshis per virtual byte, rounded up; null: it has seen too few blocks to say. */

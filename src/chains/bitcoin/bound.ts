@@ -14,15 +14,16 @@ import { dustLimit, virtualSize } from './sizes';
 
 /**
  * The fee of the inputs that would be chosen now, if no other transfer held any, at the rate for which fees are locked; of as many inputs
- * as there are where they do not suffice.
+ * as there are where they do not suffice; of the most inputs, where small outputs are joined.
  * @throws GatewayError chain_unavailable; business_error for an amount that nodes do not relay.
  */
 export async function boundFee(
   network: BitcoinNetwork,
   manager: EntityManager,
-  { chain, source, outputs }: BoundRequest,
+  { chain, source, outputs, gather }: BoundRequest,
 ): Promise<bigint> {
   const rate = toBoundRate(await findFeeLevels(manager, chain));
+  if (gather) return rate * virtualSize(gather.maxInputs, [toScript(source.addressKey)]);
   const payments = outputs.map(({ recipient, amount }) => ({ script: toOutputScript(network, recipient), amount }));
   for (const { script, amount } of payments) {
     const least = dustLimit(script);

@@ -22,10 +22,11 @@ import { parseRawTransaction } from './block';
 import { toPayments } from './codec';
 import { toPrepared } from './details';
 import { EsploraServer } from './esplora';
-import { capRate, encodeLevels, planRate } from './fees';
+import { capRate, decodeLevels, encodeLevels, planRate } from './fees';
 import { type BitcoinNetwork, networks } from './network';
 import { findEarlierOrigins } from './origins';
 import { BitcoinNode } from './node';
+import { BitcoinPool } from './pool';
 import { scanBlock } from './scan';
 import { virtualSize } from './sizes';
 import { askStatus, toEffect } from './status';
@@ -35,8 +36,11 @@ const maxScanRange = 50;
 
 /** A Bitcoin chain over the RPC of Bitcoin Core or btcd, or over Esplora; the methods are documented in ChainClient. */
 export class BitcoinChainClient implements ChainClient {
+  readonly pool: BitcoinPool;
   private readonly endpoints: EndpointList<BitcoinBackend>;
   private readonly network: BitcoinNetwork;
+  /** Satoshis per virtual byte. */
+  private readonly fallbackRate: bigint;
 
   constructor(
     readonly chain: ChainDefinition,
@@ -44,10 +48,13 @@ export class BitcoinChainClient implements ChainClient {
   ) {
     const network = networks.find(({ family }) => family === chain.family);
     if (!network) throw new Error(`${chain.name} is no Bitcoin chain`);
+    if (!chain.fallbackFeeLevels) throw new Error(`the registry has no fee rate for ${chain.name} while no node estimates one`);
+    this.fallbackRate = decodeLevels(chain.fallbackFeeLevels);
     this.network = network;
     const nodes = urls.map((url, index) => createBackend(chain, url, index + 1));
     // what a node refuses another one may know
     this.endpoints = new EndpointList(chain, nodes, () => false);
+    this.pool = new BitcoinPool(this.endpoints, network);
   }
 
   verifyIdentity(): Promise<void> {
@@ -159,7 +166,7 @@ export class BitcoinChainClient implements ChainClient {
 
   private async rate(): Promise<bigint> {
     const estimate = await this.endpoints.run((node) => node.feeRate());
-    return capRate(this.chain, estimate ?? this.network.fallbackRate);
+    return capRate(this.chain, estimate ?? this.fallbackRate);
   }
 }
 

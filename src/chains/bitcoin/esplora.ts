@@ -2,7 +2,7 @@ import { ConfigError } from '../../platform/config';
 import { rpcUrlsVariable } from '../config';
 import { once } from '../endpoints';
 import type { ChainDefinition, Hex } from '../types';
-import { assertTaken, readHash, readHeader, readHeight, readObject } from './answers';
+import { assertTaken, readHash, readHashes, readHeader, readHeight, readObject } from './answers';
 import { type BitcoinBackend, feeTarget, type FoundTransaction } from './backend';
 import { type SendOutcome, toRejection, verdicts } from './broadcast';
 import { blockMs, type HttpRequest, type HttpResponse, request } from './http';
@@ -63,6 +63,14 @@ export class EsploraServer implements BitcoinBackend {
 
   transaction(id: string): Promise<Buffer> {
     return this.get(`/tx/${id}/raw`);
+  }
+
+  async pool(): Promise<string[]> {
+    return readHashes(parse(await this.get('/mempool/txids', { timeoutMs: blockMs })));
+  }
+
+  poolTransaction(id: string): Promise<Buffer | null> {
+    return this.find(`/tx/${id}/raw`);
   }
 
   /** Refusals are HTTP 400 with the error of the node behind it. */

@@ -3,6 +3,7 @@ import { boundFee } from './bound';
 import { createBitcoinCodec } from './codec';
 import { bitcoinFees } from './fees';
 import { type BitcoinNetwork, networks } from './network';
+import { planGathering, reserveSmall } from './gather';
 import { reserveInputs } from './reserve';
 
 /**
@@ -14,11 +15,16 @@ const createBitcoinFamily = (network: BitcoinNetwork): Family => ({
   rules: { stuck: 'replace', expired: 'park', abandoned: 'cancel' },
   keyProtocol: 'ecdsa-secp256k1',
   addressOnManyChains: false,
+  spendsOutputs: true,
   tokenType: 'NATIVE',
   fees: bitcoinFees,
   ...createBitcoinCodec(network),
   bound: (manager, request) => boundFee(network, manager, request),
-  reserve: (...parameters) => reserveInputs(network, ...parameters),
+  reserve: (manager, owner, prepared, txId, kind, intent) =>
+    intent.gather && kind === 'first'
+      ? reserveSmall(manager, owner, prepared, txId, intent.gather)
+      : reserveInputs(network, manager, owner, prepared, txId, kind, intent),
+  gathering: { plan: planGathering },
 });
 
 export const bitcoinFamilies: readonly Family[] = networks.map(createBitcoinFamily);

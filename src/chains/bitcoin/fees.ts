@@ -11,7 +11,7 @@ const raise = { times: 5n, of: 4n };
 export const encodeLevels = (rate: bigint): FeeLevels => ({ rate: rate.toString() });
 
 /** @throws Error for levels that encodeLevels has not made. */
-function decodeLevels({ rate }: FeeLevels): bigint {
+export function decodeLevels({ rate }: FeeLevels): bigint {
   if (typeof rate !== 'string') throw new Error('the fee levels are not of a Bitcoin chain');
   return BigInt(rate);
 }

@@ -2,7 +2,7 @@ import { ConfigError } from '../../platform/config';
 import { rpcUrlsVariable } from '../config';
 import { once } from '../endpoints';
 import type { ChainDefinition, Hex } from '../types';
-import { readBytes, readHash, readHeader, readHeight, readObject } from './answers';
+import { readBytes, readHash, readHashes, readHeader, readHeight, readObject } from './answers';
 import { type BitcoinBackend, feeTarget, type FoundTransaction } from './backend';
 import { broadcastTo, type SendOutcome } from './broadcast';
 import { blockMs } from './http';
@@ -61,6 +61,15 @@ export class BitcoinNode implements BitcoinBackend {
 
   async transaction(id: string): Promise<Buffer> {
     return readBytes(await this.call('getrawtransaction', [id, 0]));
+  }
+
+  async pool(): Promise<string[]> {
+    return readHashes(await this.call('getrawmempool', [], blockMs));
+  }
+
+  async poolTransaction(id: string): Promise<Buffer | null> {
+    const found = await this.call<unknown>('getrawtransaction', [id, 0]).catch(asNone(new Set([notFound])));
+    return found === none ? null : readBytes(found);
   }
 
   send(bytes: Hex, id: string): Promise<SendOutcome> {

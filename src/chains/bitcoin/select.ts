@@ -4,7 +4,7 @@ import { type Coin, maxInputs, type Payment, sum } from './codec/transaction';
 import type { Selection } from './details';
 import type { BitcoinNetwork } from './network';
 import type { Package } from './package';
-import { dustLimit, virtualSize } from './sizes';
+import { dustLimit, inputSize, virtualSize } from './sizes';
 
 /** What inputs are chosen for. */
 export interface SelectionRequest {
@@ -101,8 +101,6 @@ function suffices({ script, payments, rate, required, available }: SelectionRequ
   return sum(coins) >= sum(payments) + change + rate * virtualSize(coins.length, scripts);
 }
 
-/** Of one more input; virtual bytes. */
-const inputSize = virtualSize(2, []) - virtualSize(1, []);
 /** The biggest first; in their order where they are equal. */
 const byAmount = (one: Coin, other: Coin): number => (one.amount === other.amount ? 0 : one.amount > other.amount ? -1 : 1);
 const max = (a: bigint, b: bigint): bigint => (a > b ? a : b);

@@ -20,6 +20,9 @@ export function virtualSize(inputs: number, scripts: readonly Uint8Array[]): big
   return BigInt(Math.ceil((4 * base + markerBytes + inputs * witnessBytes) / 4));
 }
 
+/** Of one more input; virtual bytes. */
+export const inputSize = virtualSize(2, []) - virtualSize(1, []);
+
 /** Satoshis per virtual byte, of what spending an output would cost; nodes do not relay smaller outputs. */
 const dustRate = 3;
 const spendingBytes = { witness: 32 + 4 + 1 + Math.floor(107 / 4) + 4, other: 32 + 4 + 1 + 107 + 4 };

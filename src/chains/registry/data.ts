@@ -289,9 +289,9 @@ function local(name: ChainName): ChainDefinition {
 
 const names = Object.keys(common) as ChainName[];
 const profiles: Record<GatewayEnvironment, () => ChainDefinition[]> = {
-  production: () => [...names.map((name) => define(name, production[name])), bitcoin.production],
-  sandbox: () => [...names.map((name) => define(name, sandbox[name])), bitcoin.sandbox],
-  local: () => [...names.map(local), bitcoin.local],
+  production: () => [...names.map((name) => define(name, production[name])), ...bitcoin.production],
+  sandbox: () => [...names.map((name) => define(name, sandbox[name])), ...bitcoin.sandbox],
+  local: () => [...names.map(local), ...bitcoin.local],
 };
 
 /** Every chain of the environment's profile, enabled or not. */

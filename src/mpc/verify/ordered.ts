@@ -60,6 +60,15 @@ export function assertAction({ described }: Ordered, wanted: TransactionDescript
   assertMatches(described.action === wanted, 'kind', `the bytes are a ${described.action}`);
 }
 
+/** Nothing leaves the account but the fee: everything else goes back to it. */
+export function assertStays({ claims: { kind }, described, from, same }: Ordered): void {
+  for (const { recipient, tokenContract, amount } of described.outputs) {
+    assertMatches(tokenContract === null, 'recipients', `a ${kind} moves no token`);
+    assertMatches(amount === 0n, 'recipients', `a ${kind} moves nothing`);
+    assertMatches(same(recipient, from.address), 'recipients', `a ${kind} goes to the account itself`);
+  }
+}
+
 /** Requires a single token that this node knows: limits are kept per token. */
 export function assertOneToken({ described: { outputs }, chain, same }: Ordered): void {
   for (const { tokenContract } of outputs) {

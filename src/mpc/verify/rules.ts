@@ -2,9 +2,10 @@ import type { SigningClaims } from '../../messages/order';
 import { houseClientId } from '../../platform/house';
 import { authorisation } from './authorisation';
 import { cancellation } from './cancellation';
+import { consolidation } from './consolidation';
 import { gas } from './gas';
 import { mismatch } from './mismatch';
-import { type Rule, settlementIn } from './ordered';
+import { getSum, type Rule, settlementIn } from './ordered';
 import { payment } from './payment';
 import { settlement } from './settlement';
 import { withdrawal } from './withdrawal';
@@ -17,6 +18,8 @@ const laterAttempt: Rule = (ordered) => {
   const { claims } = ordered;
   if (settlementIn(claims)) return settlement(ordered);
   if (claims.kind === 'replacement' && claims.purpose === 'withdrawal') return withdrawal(ordered);
+  // nothing else of an account whose balance consists of outputs pays nobody: see payment
+  if (ordered.family.spendsOutputs && getSum(ordered) === 0n) return consolidation(ordered);
   return claims.client_id === houseClientId ? gas(ordered) : payment(ordered);
 };
 
@@ -34,6 +37,6 @@ export const rules: Record<SigningClaims['kind'], Rule> = {
   typed_data: authorisation,
   gas,
   withdrawal,
-  consolidation: notEnabled,
+  consolidation,
   sweep: notEnabled,
 };

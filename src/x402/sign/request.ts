@@ -1,9 +1,10 @@
+import { invalidAddress } from '../../chains/invalid-address';
 import { findAuthoriser } from '../../chains/payment-methods';
 import { isJsonObject } from '../../chains/json';
 import type { PaymentScheme } from '../../chains/payments';
 import { tokenByContract } from '../../chains/registry';
 import type { AuthorisationAction, ChainDefinition, JsonObject, TokenDefinition } from '../../chains/types';
-import { GatewayError, invalidParameter } from '../../platform/errors';
+import { type GatewayError, invalidParameter } from '../../platform/errors';
 import { formatAmount } from '../../platform/money';
 import { parseAddressLenient } from '../../transfers/addresses';
 import type { ParsedTransfer, TransferParser } from '../../transfers/request';
@@ -54,9 +55,9 @@ export function parsePayment({ registry, getFamily }: TransferParser, request: S
   const { action } = planAuthorisation(chain, token, { version, terms, requirements, extensions });
   const family = getFamily(chain.family);
   const from = parseAddressLenient(family, input.payer);
-  if (!from) throw invalidAddress('payer', chain);
+  if (!from) throw invalidAddress('payer', input.payer, chain, family);
   const to = family.parseAddress(terms.payTo);
-  if (!to) throw invalidAddress('paymentRequirements.payTo', chain);
+  if (!to) throw invalidAddress('paymentRequirements.payTo', terms.payTo, chain, family);
   if (to.key === from.key) throw invalid('payTo', 'must differ from payer');
   const { amount } = terms;
   const transfer = {
@@ -112,8 +113,3 @@ const isScheme = (scheme: string): scheme is PaymentScheme => scheme === 'exact'
 
 const invalid = (field: string, problem: string): GatewayError =>
   invalidParameter(field === '' ? 'paymentRequirements' : `paymentRequirements.${field}`, problem);
-
-function invalidAddress(field: string, chain: ChainDefinition): GatewayError {
-  const message = `is not a valid address on ${chain.name}`;
-  return new GatewayError('invalid_address', `${field} ${message}`, { fields: [{ field, message }] });
-}

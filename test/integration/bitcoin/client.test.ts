@@ -168,6 +168,15 @@ describeWithBtcd('the client of a Bitcoin chain', () => {
     ])('%s', async (_name, answers: Answers, rate) => {
       expect(await (await asking(answers)).feeLevels()).toEqual({ rate });
     });
+
+    test.each([
+      ['7', '7'],
+      ['900000', '13071'],
+    ])('the fallback is what the registry says, below the highest fee: %s', async (fallback, rate) => {
+      const { url } = await through({ estimatesmartfee: () => ({ errors: ['Insufficient data'] }) });
+      const changed = new BitcoinChainClient(localBitcoin({ fallbackFeeLevels: { rate: fallback } }), [url]);
+      expect(await changed.feeLevels()).toEqual({ rate });
+    });
   });
 
   describe('broadcast', () => {

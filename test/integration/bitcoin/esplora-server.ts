@@ -28,6 +28,7 @@ export async function startEsplora(node: string, changes: Record<string, () => A
         return json({ confirmed: true, block_height: height, block_hash: found.blockhash });
       },
     ],
+    [/^\/mempool\/txids$/, async () => json(await rpc<string[]>('getrawmempool', []))],
     [/^\/fee-estimates$/, () => json({ '1': 87.9, '3': 12.1, '144': 1.0 })],
     [/^\/tx$/, async (_match, body) => ({ body: await rpc<string>('sendrawtransaction', [body]) })],
   ];

@@ -2,6 +2,8 @@ import { toScript } from '../../../src/chains/bitcoin/codec/address';
 import { virtualSize } from '../../../src/chains/bitcoin/sizes';
 import { verifyLedger } from '../../../src/ledger/verify';
 import { formatAmount } from '../../../src/platform/money';
+import { faucetAddress } from '../../../dev/bitcoin';
+import { bitcoinCodec } from '../../bitcoin';
 import { describeWithBtcd } from '../../stack/btcd';
 import { addOutputs, type BitcoinFixture, createBitcoinFixture } from './fixture';
 
@@ -53,6 +55,33 @@ describeWithBtcd('on Bitcoin', () => {
       expect((await inbound()).map(({ tx_hash: hash, status }) => [hash, status])).toEqual([[id, 'CONFIRMED']]);
       expect((await outputs(alice)).map(({ resource }) => resource)).toEqual([`${id}:0`]);
       await booksAgree();
+    });
+
+    test('of mining rewards are credited, and can be spent, when 100 blocks confirm them', async () => {
+      const { database, alice, node, mine, follow } = fixture;
+      await database.query(
+        `insert into accounts (account_id, wallet_id, client_id, family, chain, network, address, address_key, key_id, key_protocol,
+           derivation_path, address_index)
+         select gen_random_uuid(), wallet_id, client_id, family, chain, network, $2, $3, key_id, key_protocol, 'm/0/99', 99
+           from accounts where account_id = $1`,
+        [alice.accountId, faucetAddress, bitcoinCodec.parseAddress(faucetAddress)?.key],
+      );
+      await follow();
+      const newest = async () => {
+        const [row] = await database.query<Record<string, number>[]>(
+          `select max(block_number) filter (where status = 'CONFIRMED')::int as credited, max(block_number)::int as detected,
+                  min(required_confirmations) as depth, (select max(block_number) from chain_outputs
+                    where spendable_from < (select next_block from chain_cursors))::int as spendable
+             from transactions where direction = 'in'`,
+        );
+        return row;
+      };
+      const height = await node.height();
+      expect(await newest()).toEqual({ credited: height - 99, detected: height, depth: 100, spendable: height - 99 });
+      await mine();
+      await follow();
+      expect(await newest()).toMatchObject({ credited: height - 98, spendable: height - 98 });
+      expect(await verifyLedger(database.manager)).toEqual([]);
     });
 
     test('that a reorganisation moves to another block are taken back and credited again', async () => {

@@ -1,4 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
+import { beginConsolidation } from '../../../src/consolidations/begin';
+import { TransactionEntity } from '../../../src/transactions/entity';
+import { transferWorkflowsOn } from '../../../src/transfers/workflows';
 import { retryUpdate } from '../../../src/messages/transfer';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import { verifyLedger } from '../../../src/ledger/verify';
@@ -42,6 +45,22 @@ describeWithBtcd('whole transfers on Bitcoin', () => {
     await attemptCount(txId, 1);
     await served.ends(txId, 'CONFIRMED');
     expect(await fixture.held(txId)).toHaveLength(2);
+    await booksAgree();
+  });
+
+  test('small outputs become one', async () => {
+    await served.serve();
+    const { alice, database, registry, getFamily, fund } = fixture;
+    await fund(
+      alice,
+      Array.from({ length: 4 }, () => 6_000n),
+    );
+    const request = { accountId: alice.accountId, maxInputs: 64, below: 10_000n, maxFee: null };
+    const { txId } = await beginConsolidation({ database, registry, getFamily }, request, { type: 'operator', id: 'olga' });
+    const stored = await database.manager.findOneByOrFail(TransactionEntity, { txId: txId as string });
+    await transferWorkflowsOn(served.client).start(stored);
+    await served.ends(txId as string, 'CONFIRMED');
+    expect(await fixture.held(txId as string)).toHaveLength(4);
     await booksAgree();
   });
 

@@ -6,6 +6,7 @@ import { ChainRegistry } from '../../../src/chains/registry';
 import type { AttemptKind, Hex } from '../../../src/chains/types';
 import { confirmDeposits } from '../../../src/deposits/confirm';
 import { orphanDeposits } from '../../../src/deposits/orphan';
+import { endPendingDeposits, findPendingHashes, recordPendingDeposits } from '../../../src/deposits/pending';
 import { depositAddresses, recordDeposits } from '../../../src/deposits/record';
 import { followChain } from '../../../src/following/follower';
 import type { DepositsPort, FollowOptions } from '../../../src/following/ports';
@@ -64,6 +65,10 @@ export async function createChainFixture({ client, getFamily, symbols, getSigned
     deposits: {
       recordDeposits: (...[manager, on, found]: Parameters<DepositsPort['recordDeposits']>) =>
         recordDeposits(manager, on, found, getFamily),
+      recordPendingDeposits: (...[manager, on, found]: Parameters<DepositsPort['recordPendingDeposits']>) =>
+        recordPendingDeposits(manager, on, found, { findFamily: getFamily }),
+      findPendingHashes,
+      endPendingDeposits,
       confirmDeposits,
       orphanDeposits,
       depositAddresses,
@@ -138,6 +143,8 @@ export async function createChainFixture({ client, getFamily, symbols, getSigned
   const close = () => testDatabase.drop();
   return {
     database,
+    logins: testDatabase.logins,
+    registry,
     chain,
     client,
     getFamily,

@@ -564,6 +564,37 @@ test.each([
   expect(await refusal(insert)).toMatch(/does not belong to client/);
 });
 
+describe('a consolidation', () => {
+  const insert = (changes: Record<string, string> = {}) => {
+    const row: Record<string, string> = {
+      ...{
+        tx_id: `'${newId()}'`,
+        transaction_type: `'CONSOLIDATION'`,
+        to_address: 'from_address',
+        to_address_key: `'k'`,
+        amount: '0',
+      },
+      ...{ idempotency_key: 'null', ...changes },
+    };
+    const same = ['client_id', 'wallet_id', 'account_id', 'asset_id', 'chain', 'from_address', 'token_symbol', 'decimals'];
+    const fee = ['fee_symbol', 'fee_decimals', 'fee_locked', 'status', 'required_confirmations'];
+    const columns = [...Object.keys(row), ...same, ...fee].join(', ');
+    const values = [...Object.values(row), ...same, 'token_symbol', 'decimals', '5', `'PENDING'`, '2'].join(', ');
+    return `insert into transactions (${columns}) select ${values} from transactions where tx_id = '${txId}'`;
+  };
+
+  test('goes to its own account, and nothing else holds nothing', async () => {
+    expect(await refusal(insert({ to_address: `'0x2'` }))).toMatch(/held_amount/);
+    expect(await refusal(insert({ contract_address: `'0x2'` }))).toMatch(/held_amount/);
+    expect(await refusal(insert({ to_address: `'0x2'`, transaction_type: `'OUTBOUND'` }))).toMatch(/held_amount/);
+  });
+  test('says what it joins, has its hold, and moves no amount', async () => {
+    expect(await refusal(insert())).toMatch(/do not fit its state|does not say what it joins/);
+    expect(await refusal(insert({ amount: '1' }))).toMatch(/do not fit its state|does not say what it joins/);
+    expect(await refusal(`insert into consolidations values ('${txId}', 2, 1)`)).toMatch(/not that of its transaction/);
+  });
+});
+
 describe('deposits', () => {
   test('the same place twice', async () => {
     const place = buildDeposit(fixture.account, ethereum, 'ETH', 5n);

@@ -33,6 +33,10 @@ const deposit = insertTransaction('INBOUND', ', tx_hash, block_hash, position', 
 const settlement = insertTransaction('X402_SETTLE');
 const authorisation = insertTransaction('X402_SIGN');
 const [gas, topUp] = [insertTransaction('GAS', '', '', house), insertTransaction('GAS_TOPUP', '', '', house)];
+const consolidations = [
+  insertTransaction('CONSOLIDATION'),
+  `insert into consolidations (tx_id, max_inputs, below) values (:waiting, 2, 1)`,
+];
 const credit = `update ledger_accounts set available = available + 1`;
 const swapAddress = `update accounts set address = :address, address_key = :address where account_id = :account`;
 const swapKey = `update wallets set public_key = null where wallet_id = :wallet`;
@@ -99,6 +103,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
     `update transfer_attempts set impossible_proof = '{}' where tx_id = :signed`,
     `update chain_cursors set head_block = 1000`,
     insertOutput,
+    ...[...consolidations, transfer.replace('18, 1,', '18, 0,')],
     `update user_totp set secret = ''`,
     'delete from wallet_limits',
     'delete from security_factors',
@@ -143,7 +148,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
     `update transfer_attempts set unsigned = '0x1' where tx_id = :signed`,
     `update wallets set status = 'SUSPENDED' where wallet_id = :wallet`,
     insertWallet(':client'),
-    ...[...ofHouse, authorisation],
+    ...[...ofHouse, authorisation, ...consolidations],
     'update blacklist_changes set listed = false',
     'select * from blacklist_changes',
     'select secret_hash from api_keys',
@@ -161,7 +166,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
     `update transfer_attempts set signed = '0x1' where tx_id = :signed`,
     `update transfer_attempts set impossible_proof = '{}' where tx_id = :signed`,
     `update wallets set public_key = null`,
-    ...[...ofHouse, gas, release],
+    ...[...ofHouse, gas, release, ...consolidations],
     `update chain_cursors set head_block = 1000`,
     insertOutput,
     `select * from webhook_endpoints`,
@@ -236,6 +241,8 @@ export const forbiddenToAll = [
   'update x402_settlements set amount = 0',
   `update x402_authorisations set requirements = '{}'`,
   'delete from x402_authorisations',
+  'update consolidations set max_inputs = 64',
+  'delete from consolidations',
   `select add_x402_cost(gen_random_uuid(), gen_random_uuid(), 'ethereum', now(), -1, 0)`,
   'update x402_costs set fees = 0',
   'delete from x402_costs',

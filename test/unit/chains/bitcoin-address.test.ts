@@ -1,7 +1,7 @@
 import { HDKey } from '@scure/bip32';
 import { address, parseAddress } from '../../../src/chains/bitcoin/codec/address';
 import { createBitcoinCodec } from '../../../src/chains/bitcoin/codec';
-import { type BitcoinNetwork, mainnet, regtest, signet } from '../../../src/chains/bitcoin/network';
+import { type BitcoinNetwork, mainnet, networks, regtest, signet, testnet4 } from '../../../src/chains/bitcoin/network';
 import { invalidBitcoinAddresses } from '../../families/bitcoin-addresses';
 
 /** Vectors of BIP-173 and BIP-350 that stand for standard scripts, and Base58Check ones of Bitcoin Core's key_io_valid.json. */
@@ -51,9 +51,25 @@ describe('addresses', () => {
     expect(keys(mainnet, ofMainnet)).toEqual(scripts(ofMainnet));
     expect(keys(mainnet, [...ofTestnet, ...ofRegtest])).toEqual(none([...ofTestnet, ...ofRegtest]));
     expect(keys(signet, ofTestnet)).toEqual(scripts(ofTestnet));
+    expect(keys(testnet4, ofTestnet)).toEqual(scripts(ofTestnet));
+    expect(keys(testnet4, [...ofMainnet, ...ofRegtest])).toEqual(none([...ofMainnet, ...ofRegtest]));
     expect(keys(signet, [...ofMainnet, ...ofRegtest])).toEqual(none([...ofMainnet, ...ofRegtest]));
     const all = [...ofMainnet, ...ofTestnet, ...ofRegtest];
     expect(keys(regtest, all)).toEqual(scripts(all));
+  });
+
+  it('of another network are refused with the name of that network', () => {
+    const users = (network: BitcoinNetwork, list: [string, string][]) => [
+      ...new Set(list.map(([text]) => createBitcoinCodec(network).findForeignUsers(text))),
+    ];
+    expect(users(mainnet, ofTestnet)).toEqual(['the test networks']);
+    expect(users(mainnet, ofRegtest)).toEqual(['regtest']);
+    for (const network of [signet, testnet4]) {
+      expect(users(network, ofMainnet)).toEqual(['mainnet']);
+      expect(users(network, ofRegtest)).toEqual(['regtest']);
+      expect(users(network, ofTestnet)).toEqual([null]);
+    }
+    expect(users(regtest, [...ofMainnet, ...ofTestnet, ...ofRegtest])).toEqual([null]);
   });
 
   it('are shown in the usual spelling of their network', () => {
@@ -65,7 +81,8 @@ describe('addresses', () => {
   });
 
   it.each(invalid)('with %s are refused on every network', (_name, text) => {
-    expect([mainnet, signet, regtest].map((network) => parseAddress(network, text))).toEqual([null, null, null]);
+    for (const network of networks)
+      expect([parseAddress(network, text), createBitcoinCodec(network).findForeignUsers(text)]).toEqual([null, null]);
   });
 });
 

@@ -226,7 +226,10 @@ describe('a scanned block', () => {
       spent: [{ resource: `${'02'.repeat(32)}:0`, by: fromAlice.getId() }],
       origins: [{ id: fromAlice.getId(), blockNumber: 100, inputs: [`${'02'.repeat(32)}:0`] }],
     });
-    expect(deposits.map(({ fromAddress }) => fromAddress)).toEqual(['unknown', alice.address]);
+    expect(deposits.map(({ fromAddress, confirmations }) => [fromAddress, confirmations])).toEqual([
+      ['unknown', 100],
+      [alice.address, undefined],
+    ]);
   });
 
   it('spends every output that its inputs name, whatever they show', async () => {

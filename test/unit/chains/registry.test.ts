@@ -15,18 +15,23 @@ describe.each(environments)('registry of %s', (environment) => {
   const chains = all.filter(({ family }) => family === 'evm');
 
   it('has each of the seven EVM chains and Bitcoin once', () => {
-    expect(all.map(({ name }) => name)).toEqual([...names, 'bitcoin']);
+    expect(all.map(({ name }) => name)).toEqual([
+      ...names,
+      'bitcoin',
+      ...(environment === 'sandbox' ? ['bitcoin-testnet4'] : []),
+    ]);
     expect(new Set(all.map(({ caip2 }) => caip2)).size).toBe(all.length);
   });
 
-  it('names Bitcoin as its family does, by its genesis block, with depths that follow each other', () => {
-    const bitcoin = all.find(({ name }) => name === 'bitcoin');
-    const network = networks.find(({ family }) => family === bitcoin?.family);
-    expect(bitcoin?.caip2).toBe(network?.caip2);
-    expect(bitcoin?.caip2).toBe(`bip122:${bitcoin?.genesisHash?.slice(0, 32)}`);
-    expect(bitcoin?.native).toMatchObject({ symbol: 'BTC', decimals: 8, contract: null });
-    expect(bitcoin?.finalityDepth).toBeGreaterThan(bitcoin?.confirmations ?? 0);
-    expect(bitcoin?.stuckAfterMs).toBeGreaterThan((bitcoin?.blockTimeMs ?? 0) * 2);
+  const bitcoins = all.filter(({ native }) => native.symbol === 'BTC');
+  it.each(bitcoins)('names $name as its family does, by its genesis block, with depths that follow each other', (bitcoin) => {
+    const network = networks.find(({ family }) => family === bitcoin.family);
+    expect(bitcoin.caip2).toBe(network?.caip2);
+    expect(bitcoin.caip2).toBe(`bip122:${bitcoin.genesisHash?.slice(0, 32)}`);
+    expect(bitcoin.native).toMatchObject({ symbol: 'BTC', decimals: 8, contract: null });
+    expect(bitcoin.fallbackFeeLevels).toEqual({ rate: environment === 'production' ? '20' : '2' });
+    expect(bitcoin.finalityDepth).toBeGreaterThan(bitcoin.confirmations);
+    expect(bitcoin.stuckAfterMs).toBeGreaterThan(bitcoin.blockTimeMs * 2);
   });
 
   it.each(chains)('$name is consistent', (chain) => {
@@ -97,6 +102,11 @@ describe('registry', () => {
 });
 
 describe('CHAIN_<NAME>_RPC_URLS', () => {
+  it('has an underscore for a hyphen', () => {
+    const urls = readRpcUrls(['bitcoin-testnet4'], { CHAIN_BITCOIN_TESTNET4_RPC_URLS: 'http://127.0.0.1:48332' });
+    expect([...urls]).toEqual([['bitcoin-testnet4', ['http://127.0.0.1:48332']]]);
+  });
+
   it('is a list', () => {
     const urls = readRpcUrls(['base'], { CHAIN_BASE_RPC_URLS: ' https://a.example/key , http://127.0.0.1:8545' });
     expect(urls.get('base')).toEqual(['https://a.example/key', 'http://127.0.0.1:8545']);

@@ -123,3 +123,33 @@ describe('coins that leave the house', () => {
     expect(() => withDestinations(['somewhere'])).toThrow(/somewhere is no address on ethereum/);
   });
 });
+
+describe('consolidations', () => {
+  const consolidation: Spending = { ...spends, token: 'consolidation', amount: 100n, recipients: [] };
+
+  test.each<[string, object, string | null]>([
+    [
+      'refused by a file that does not name them, whatever else it allows',
+      { native: {}, gas: {} },
+      'joining outputs is not allowed',
+    ],
+    ['allowed up to their highest fee', { consolidation: { maxAmount: '100' } }, null],
+    ['refused above it', { consolidation: { maxAmount: '99' } }, 'the amount is above the highest allowed'],
+  ])('are %s', (_what, tokens, reason) => {
+    const limits = read({ chains: { ethereum: { tokens } } });
+    expect(limits.refusal({ kind: 'first', spends: consolidation })).toBe(reason);
+    expect(limits.refusal({ kind: 'replacement', spends: consolidation })).toBe(reason);
+  });
+
+  test('have sums of their own, beside those of fees', () => {
+    const own = { maxPerKeyAndDay: '1000', maxPerDay: '5000' };
+    const tokens = { consolidation: own, gas: {}, native: { maxPerDay: '7' } };
+    const limits = read({ chains: { ethereum: { maxFeesPerDay: '9', tokens } } });
+    expect(limits.sums({ spends: consolidation })).toEqual(
+      new Map([
+        ['fees', { key: null, node: 9n }],
+        ['consolidation', { key: 1_000n, node: 5_000n }],
+      ]),
+    );
+  });
+});

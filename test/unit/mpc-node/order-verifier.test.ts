@@ -56,6 +56,7 @@ test.each([
   ['gas', transfer({ kind: 'gas' })],
   ['a withdrawal', transfer({ kind: 'withdrawal' })],
   ['the replacement of a withdrawal', transfer({ kind: 'replacement', attempt: 2, purpose: 'withdrawal' })],
+  ['consolidation', transfer({ kind: 'consolidation' })],
   ['a payment that is authorised', transfer({ kind: 'typed_data', authorisation })],
 ])('takes an order for %s', async (_what, claims) => {
   const order = await signOrder(claims);
@@ -121,7 +122,7 @@ describe('refuses', () => {
     await expect(verify(await forgeOrder(transfer(changes)))).rejects.toMatchObject(refusal(field));
   });
 
-  test.each(['consolidation', 'sweep'])('a %s, which is not enabled', async (kind) => {
+  test.each(['sweep'])('a %s, which is not enabled', async (kind) => {
     const refused = { code: 'order_refused', message: `kind: ${kind} is not enabled` };
     await expect(verify(await forgeOrder(transfer({ kind })))).rejects.toMatchObject(refused);
   });

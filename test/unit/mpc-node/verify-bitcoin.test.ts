@@ -70,6 +70,72 @@ test('a recipient in the spelling of another network is the same recipient', () 
   expect(() => verify({ ...honest, claims: { ...honest.claims, recipients } })).not.toThrow();
 });
 
+describe('a consolidation', () => {
+  const plan: BitcoinPlan = { ...payment, payments: [{ to: from, amount: 0n }], fee: 2_000n };
+  const order = (changes: Partial<BitcoinPlan> = {}, claims: object = {}) => {
+    const built = orderFor({ ...plan, ...changes });
+    return { ...built, claims: { ...built.claims, kind: 'consolidation', ...claims } as SigningClaims };
+  };
+  const counted = { chain: 'bitcoin', token: 'consolidation', amount: 2_000n, fee: 2_000n, recipients: [] };
+
+  test('spends several outputs of the account to the account: its fee counts against a limit of its own', () => {
+    const { spends, resources, payloads } = verify(order());
+    expect(spends).toEqual(counted);
+    expect(resources).toEqual(coins.map(({ resource }) => `bitcoin/${sender}/${resource}`));
+    expect(payloads).toHaveLength(2);
+  });
+
+  test('replaced at a higher fee is one again', () => {
+    expect(verify(order({ fee: 3_000n }, { kind: 'replacement', attempt: 2 })).spends).toEqual({
+      ...counted,
+      ...{ amount: 3_000n, fee: 3_000n },
+    });
+  });
+
+  const paying = (to: string, amount: bigint) => ({ payments: [{ to, amount }] });
+  const claimed = { recipients: [{ address: from, token: null, amount: '0' }] };
+  const psbtWith = (address: string, value: bigint): Hex => {
+    const psbt = Psbt.fromHex(buildBitcoin(plan).slice(2), { network: bitcoinJsNetworks.regtest });
+    psbt.addOutput({ script: Uint8Array.from(Buffer.from(bitcoinCodec.parseAddress(address)?.key ?? '', 'hex')), value });
+    return `0x${psbt.toHex()}`;
+  };
+  test.each<[string, { claims: SigningClaims; unsigned: Hex }, RegExp]>([
+    ['that pays somebody else, as its order says', order(paying(to, 60_000n)), /recipients: a consolidation moves nothing/],
+    ['that pays somebody else, and its order says it stays', order(paying(to, 60_000n), claimed), /recipients/],
+    [
+      'that pays somebody nothing',
+      { ...order(), claims: { ...order().claims, recipients: [{ address: to, token: null, amount: '0' }] } },
+      /another recipient/,
+    ],
+    [
+      'with an output to somebody else behind that of the account',
+      { ...order(), unsigned: psbtWith(to, 300n) },
+      /unsigned|recipients/,
+    ],
+    ['with a second output to the account', { ...order(), unsigned: psbtWith(from, 300n) }, /unsigned|recipients/],
+    ['of a single output', order({ coins: [coin(1, 50_000n)] }), /a single output/],
+    ['above the fee of its order', order({}, { max_fee: '1999' }), /max_fee/],
+    [
+      'with another amount of an input, which would hide a fee',
+      { ...order(), unsigned: order({ coins: [coin(1, 51_000n), coin(2, 30_000n)], fee: 3_000n }).unsigned },
+      /max_fee/,
+    ],
+    ['ordered as a transfer', order({}, { kind: 'transfer' }), /the bytes move nothing/],
+  ])('is refused: one %s', (_name, it, problem) => {
+    expect(() => verify(it)).toThrow(problem);
+  });
+
+  test('is refused: one above the cap of the chain', () => {
+    const fee = registry.get('bitcoin').maxNetworkFee + 1n;
+    expect(() => verify(order({ coins: [coin(1, 10n ** 8n), coin(2, 10n ** 8n)], fee }))).toThrow(/what this node allows/);
+  });
+
+  test('a replacement that pays is a payment, and counts as one', () => {
+    const { spends } = verify(order(paying(to, 60_000n), { kind: 'replacement', attempt: 2 }));
+    expect(spends).toMatchObject({ token: null, amount: 60_000n });
+  });
+});
+
 describe('refused', () => {
   const ordered = (plan: Partial<BitcoinPlan>) => ({ claims: honest.claims, unsigned: buildBitcoin({ ...payment, ...plan }) });
   const orderSaying = (changes: object) => ({ ...honest, claims: { ...honest.claims, ...changes } as SigningClaims });

@@ -1,6 +1,6 @@
 import { Address, OutScript, p2wpkh } from '@scure/btc-signer';
 import type { ParsedAddress } from '../../family';
-import type { AddressFormat, BitcoinNetwork } from '../network';
+import { type AddressFormat, type BitcoinNetwork, networks } from '../network';
 
 /** Canonical form of an address: its output script in hex, the same in every spelling. */
 export const toKey = (script: Uint8Array): string => Buffer.from(script).toString('hex');
@@ -13,6 +13,12 @@ export function parseAddress({ format, accepted }: BitcoinNetwork, text: string)
     if (script) return { address: toAddress(format, script), key: toKey(script) };
   }
   return null;
+}
+
+/** Who uses an address that this network does not take; null for text that is an address nowhere. */
+export function findForeignUsers({ accepted }: BitcoinNetwork, text: string): string | null {
+  const isTaken = accepted.some((format) => decode(format, text) !== null);
+  return isTaken ? null : (networks.find(({ format }) => decode(format, text) !== null)?.users ?? null);
 }
 
 /** The P2WPKH address of a compressed public key (BIP-141). @throws Error for any other key. */

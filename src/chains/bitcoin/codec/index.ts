@@ -2,7 +2,7 @@ import type { FamilyCodec, SigningPayload, TransactionPlan } from '../../family'
 import type { Hex, Prepared, TransactionDescription, TransactionIntent } from '../../types';
 import { readDetails, toPrepared } from '../details';
 import type { BitcoinNetwork } from '../network';
-import { address, parseAddress, toAddress, toKey, toOutputScript } from './address';
+import { address, findForeignUsers, parseAddress, toAddress, toKey, toOutputScript } from './address';
 import { assemble, getDigests } from './signing';
 import { decode, encode, getFee, getVirtualSize, open, type Payment, sum, type UnsignedTransaction } from './transaction';
 
@@ -79,6 +79,7 @@ export const createBitcoinCodec = (network: BitcoinNetwork) =>
     accountPath: (index: number) => `m/0/${index}`,
     address: (publicKey: Uint8Array) => address(network, publicKey),
     parseAddress: (text: string) => parseAddress(network, text),
+    findForeignUsers: (text: string) => findForeignUsers(network, text),
     build: (plan: TransactionPlan) => build(network, plan),
     recover,
     getOrdinal: () => null,
