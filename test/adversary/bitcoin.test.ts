@@ -156,16 +156,6 @@ const none = nodeIndexes.map(() => []);
       });
       await refusedByAll(made, 'resources');
     });
-
-    test('the same message with other amounts, as a later attempt: nodes sign one set of digests for it', async () => {
-      const made = await orderOver(
-        ({ coins }) => ({ coins: coins.map((spent) => ({ ...spent, amount: spent.amount + 1_000n })) }),
-        { attempt: 2, kind: 'replacement' },
-      );
-      await refusedByAll(made, '');
-      for (const node of nodeIndexes)
-        expect(await nodeQuery(node, 'select from journal where tx_id = $1 and attempt = 2', [ordered.txId])).toEqual([]);
-    });
   });
 
   test('the worker can say that an output is worth more than it is: what is signed for that, the chain does not execute', async () => {
