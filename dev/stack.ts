@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
-import { type ChainRegistry, loadRegistry } from '../src/chains/registry';
+import { loadRegistry } from '../src/chains/registry';
 import { registerSearchAttributes } from '../src/cli/search-attributes';
 import { createTemporalClient } from '../src/platform/temporal';
 import type { DevClient } from './clients';
