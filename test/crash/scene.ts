@@ -4,11 +4,10 @@ import { getFamily } from '../../src/chains/families';
 import { loadRegistry } from '../../src/chains/registry';
 import { gatewayQuery } from '../adversary/processes';
 import { gateway } from '../e2e/gateway';
-import { balances, fundedAccount, newAccount, transactionWhen, type Account } from '../e2e/support';
+import { fundedAccount, transactionWhen, type Account } from '../e2e/support';
 import { randomAddress } from '../factories';
 import { fixtureOf } from '../families';
-import type { FamilyFixture } from '../families/fixture';
-import { fund, sharedWallet, stack, waitFor } from '../stack/client';
+import { sharedWallet, stack } from '../stack/client';
 import { resumeAll } from '../stack/pause';
 import { heldAddress } from './breakpoints';
 import type { Gap } from './gap';
@@ -73,22 +72,6 @@ export class Scene {
     await Promise.all(stuckAccounts.map(transferOnce));
     const holds = await Holds.install(stack().postgres.url, { withReads: true });
     return new Scene(holds, await NodeHolds.install(), new Map(accounts), stuckAccounts);
-  }
-
-  /** For all gaps on one other chain. */
-  static async setUpOn(fixture: FamilyFixture, names: readonly GapName[]): Promise<Scene> {
-    await haveApproved();
-    const accounts = new Map<GapName, Account>();
-    const { chain, symbol } = fixture;
-    for (const name of names) {
-      const account = await newAccount(chain);
-      await fund(chain, symbol, account.address, '0.5');
-      accounts.set(name, account);
-    }
-    for (const { account_id: id } of accounts.values())
-      await waitFor(async () => (await balances(id, chain))[symbol]?.balance === '0.5', { timeoutMs: 60_000 });
-    const holds = await Holds.install(stack().postgres.url, { withReads: true });
-    return new Scene(holds, await NodeHolds.install(), accounts, []);
   }
 
   /** Whatever is held or paused goes on, but the next round's transfer, which is to be replaced. */
