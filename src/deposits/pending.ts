@@ -14,7 +14,7 @@ export interface PendingLimits {
   perDay: { account: number; chain: number };
 }
 
-export const pendingLimits: PendingLimits = {
+const pendingLimits: PendingLimits = {
   atOnce: { account: 20, chain: 5_000 },
   perDay: { account: 100, chain: 20_000 },
 };
