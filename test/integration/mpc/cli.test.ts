@@ -147,10 +147,11 @@ describe('gateway mpc', () => {
     await group.query(1, `update journal set statement = replace(statement, '1500000', '1') where number = $1`, [forged?.number]);
     expect(await json('journal', 'verify')).toEqual({
       code: 1,
-      err: 'gateway: 2 differences\n',
+      err: 'gateway: 3 differences\n',
       rows: [
         { table: 'journal', subject: changed?.number, difference: 'the columns differ from the signed statement' },
         { table: 'journal', subject: forged?.number, difference: 'its signature does not verify' },
+        { table: 'journal', subject: forged?.number, difference: 'the bytes of its order have another amount' },
       ],
     });
     await group.query(1, 'delete from journal');
