@@ -30,10 +30,10 @@ import { X402Limits0029 } from './0029-x402-limits';
 import { Outputs0031 } from './0031-outputs';
 import { Unconfirmed0032 } from './0032-unconfirmed';
 import { ForeignSpends0033 } from './0033-foreign-spends';
-import { Withdrawals0037 } from './0037-withdrawals';
-import { AuthoriserRules0040 } from './0040-authoriser-rules';
 import { PendingDeposits0034 } from './0034-pending-deposits';
 import { Consolidations0035 } from './0035-consolidations';
+import { Withdrawals0037 } from './0037-withdrawals';
+import { AuthoriserRules0040 } from './0040-authoriser-rules';
 
 /** In this order. A released migration is never edited: a change is a new file. */
 export const migrations = [
@@ -69,8 +69,8 @@ export const migrations = [
   Outputs0031,
   Unconfirmed0032,
   ForeignSpends0033,
-  Withdrawals0037,
-  AuthoriserRules0040,
   PendingDeposits0034,
   Consolidations0035,
+  Withdrawals0037,
+  AuthoriserRules0040,
 ];

@@ -15,6 +15,7 @@ describe('accept', () => {
     expect(await fixture.ledger.adoptHold({ txId: wanted.txId })).toEqual({
       outcome: 'held',
       transfer: {
+        blockTimeMs: ethereum.blockTimeMs,
         chain: 'ethereum',
         stuckAfterMs: ethereum.stuckAfterMs,
         requiredConfirmations: ethereum.confirmations,
