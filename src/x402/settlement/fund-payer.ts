@@ -62,7 +62,7 @@ async function makeTopUp(
   const to = family.parseAddress(payer);
   if (!to) throw new Error(`the payer of settlement ${txId} has no address`);
   if (await isBlacklisted(manager, { clientId: settlement.clientId, chain: chain.name, addressKey: to.key }))
-    return refuse(manager, txId, { code: 'address_blacklisted', reason: payerListedReason });
+    return refuse(manager, txId, { code: 'business_error', reason: payerListedReason });
   const account = await findGiver(manager, chain, amount);
   if (!account) return refuse(manager, txId, noCoins);
   const source = { chain: chain.name, accountId: account.accountId, addressKey: account.addressKey };

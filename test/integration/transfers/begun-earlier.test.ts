@@ -140,8 +140,6 @@ test('one that the follower has seen in a block is confirmed and not ordered aga
   const { fixture } = served;
   const { txId, bytes, start } = await orderedWithoutApproval();
   await setWhitelist('off');
-  await fixture.client.broadcast(bytes);
-  await fixture.mine();
   let asked = 0;
   const orders: string[] = [];
   await served.serve({
@@ -156,6 +154,9 @@ test('one that the follower has seen in a block is confirmed and not ordered aga
       observe: async (input) => {
         asked += 1;
         if (asked > 1) return fixture.onChain.observe(input);
+        // once the run has read the rows
+        await fixture.client.broadcast(bytes);
+        await fixture.mine();
         await fixture.follow();
         return { state: 'absent', hash: null, blockNumber: null, confirmations: 0 };
       },

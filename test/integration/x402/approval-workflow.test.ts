@@ -145,7 +145,7 @@ test('a payer that the client has blacklisted gets no coins, also where the work
   const txId = await fixture.accept(600, await approval());
   const { clientId } = await fixture.database.manager.findOneByOrFail(TransactionEntity, { txId });
   const factorId = await listAddress(fixture.database, { clientId }, fixture.payer.address);
-  expect(await fixture.ledger.fundPayer({ txId })).toMatchObject({ outcome: 'refused', code: 'address_blacklisted' });
+  expect(await fixture.ledger.fundPayer({ txId })).toMatchObject({ outcome: 'refused', code: 'business_error' });
   await unlist(fixture.database, factorId);
   expect(await fixture.ledger.fundPayer({ txId })).toEqual({ outcome: 'funded' });
   const [made] = await topUps();
