@@ -150,16 +150,17 @@ async function elsewhere(payments: readonly Payment[]): Promise<string[]> {
 }
 
 async function isPreparing({ account }: Payment): Promise<boolean> {
-  const { body } = await call('GET', `/transactions/${await txIdOf(account)}`);
+  const txId = await findTxId(account);
+  // not accepted yet
+  if (txId === undefined) return false;
+  const { body } = await call('GET', `/transactions/${txId}`);
   return body.status === 'PENDING' && (body.live as { step?: string } | null)?.step === 'prepare';
 }
 
-/** Of its newest payment, whatever its client has been answered. */
-async function txIdOf({ address }: Account): Promise<string> {
+/** Of its newest payment, whatever its client has been answered; undefined: none is accepted. */
+async function findTxId({ address }: Account): Promise<string | undefined> {
   const sql = 'select tx_id from transactions where from_address = $1 order by tx_id desc limit 1';
-  const [row] = await gatewayQuery<{ tx_id: string }>(sql, [address]);
-  if (!row) throw new Error(`${address} pays nothing`);
-  return row.tx_id;
+  return (await gatewayQuery<{ tx_id: string }>(sql, [address]))[0]?.tx_id;
 }
 
 async function sendCarriedOut(place: (typeof carriedOut)[number]): Promise<Payment> {
@@ -176,7 +177,7 @@ async function sendToNodes(): Promise<Payment> {
   await holds.hold(beforeSigning, account.address);
   const payment = await send(atNodes);
   await holds.reached(beforeSigning, reachMs, account.address);
-  await nodes.hold(await txIdOf(account));
+  await nodes.hold((await findTxId(account)) as string);
   await holds.release(beforeSigning, account.address);
   return payment;
 }
