@@ -5,7 +5,7 @@ import { stack } from '../stack/client';
 import { openDatabase } from '../stack/database';
 import { gatewayQuery, loginOf, query } from './processes';
 import { isConfirmed, Scene, withoutWorker } from './scene';
-import { chain, multiplyFee } from './transfers';
+import { chain } from './transfers';
 
 /**
  * SECURITY.md, list “The authoriser's login without its key”: somebody writes what the authoriser may write, and has Temporal ask for
@@ -21,7 +21,8 @@ test('cannot have a transfer cancelled that nobody has given up, and an operator
     const real = await scene.order();
     const login = await openDatabase(loginOf('gateway_authoriser'));
     try {
-      const prepared = multiplyFee(await scene.prepared(), 2n);
+      // within what the transfer has locked
+      const prepared = await scene.prepared();
       await insertAttemptRows(login, definition, { txId: real.txId, attempt: 2, kind: 'cancellation', prepared });
     } finally {
       await login.destroy();
