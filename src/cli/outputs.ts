@@ -4,8 +4,8 @@ import { getFamily } from '../chains/families';
 import { loadRegistry } from '../chains/registry';
 import { listOutputs } from '../chains/small-outputs';
 import { readConfig } from '../platform/config';
-import { invalidParameter } from '../platform/errors';
-import { formatAmount, parseAmount } from '../platform/money';
+import { formatAmount } from '../platform/money';
+import { readPositiveAmount } from './amounts';
 import { currentOperator } from './operator';
 import { integer, toLimit } from './options';
 import { printRow, printRows } from './output';
@@ -46,12 +46,11 @@ async function list(session: Session, accountId: string, { limit }: { limit: num
 async function consolidate(session: Session, accountId: string, options: ConsolidateOptions): Promise<void> {
   const deps = toDependencies(session);
   const { chain } = await findOutputAccount(session.database.manager, deps, accountId);
-  const { decimals } = chain.native;
   const request = {
     accountId,
     maxInputs: options.maxInputs,
-    below: toAtomic('below', options.below, decimals),
-    maxFee: options.maxFee === undefined ? null : toAtomic('max-fee', options.maxFee, decimals),
+    below: readPositiveAmount('--below', options.below, chain.native),
+    maxFee: options.maxFee === undefined ? null : readPositiveAmount('--max-fee', options.maxFee, chain.native),
   };
   const result = options.dryRun
     ? await planConsolidation(deps, request)
@@ -67,14 +66,6 @@ const toRow = ({ txId, chain: { native }, inputs, amount, fee, feeLocked }: Cons
   max_fee: formatAmount(feeLocked, native.decimals),
   symbol: native.symbol,
 });
-
-/** @throws GatewayError invalid_parameter. */
-function toAtomic(option: string, text: string, decimals: number): bigint {
-  const amount = parseAmount(text, decimals);
-  if (typeof amount !== 'bigint' || amount === 0n)
-    throw invalidParameter(option, `must be an amount greater than 0 with at most ${decimals} decimal places`);
-  return amount;
-}
 
 /** utxo */
 export function addOutputCommands(program: Command, run: Run): void {

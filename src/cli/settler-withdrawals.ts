@@ -3,12 +3,11 @@ import type { DataSource, EntityManager } from 'typeorm';
 import { enabledChain } from '../accounts/service';
 import type { GetFamily } from '../chains/family';
 import type { ChainRegistry } from '../chains/registry';
-import type { TokenDefinition } from '../chains/types';
 import { GatewayError, invalidParameter, notFound } from '../platform/errors';
 import { isUuid, newId } from '../platform/ids';
-import { parseAmount } from '../platform/money';
 import { SettlerEntity } from '../settlers/entity';
 import { readWithdrawal, storeWithdrawal } from '../settlers/withdrawals/request';
+import { readPositiveAmount } from './amounts';
 import { auditedOperation } from './audited-operation';
 import { currentOperator } from './operator';
 
@@ -63,19 +62,12 @@ export async function withdrawFromSettler(
       await assertIsDrained(manager, settlerId, withdrawalId);
       await storeWithdrawal(manager, {
         ...{ withdrawalId, settlerId, toAddress: address.address, toAddressKey: address.key, operator },
-        amount: amount === undefined ? null : toAtomic(amount, chain.native),
+        amount: amount === undefined ? null : readPositiveAmount('--amount', amount, chain.native),
       });
     },
   );
   const status = await untilMade(database.manager, withdrawalId, waitMs);
   return { tx_id: withdrawalId, settler_id: settlerId, to_address: address.address, status };
-}
-
-function toAtomic(text: string, { symbol, decimals }: TokenDefinition): bigint {
-  const amount = parseAmount(text, decimals);
-  if (typeof amount !== 'bigint' || amount === 0n)
-    throw invalidParameter('--amount', `must be an amount of ${symbol} such as 1 or 0.05`);
-  return amount;
 }
 
 /** The database checks it again; here with a text for the operator. @throws GatewayError business_error. */

@@ -5,8 +5,9 @@ import type { ChainRegistry } from '../chains/registry';
 import type { TokenDefinition } from '../chains/types';
 import { inTransaction } from '../platform/database';
 import { invalidParameter } from '../platform/errors';
-import { formatAmount, parseAmount } from '../platform/money';
+import { formatAmount } from '../platform/money';
 import { noPolicy, readPolicies, type X402Policy } from '../x402/policies';
+import { readAmount } from './amounts';
 import { currentOperator } from './operator';
 
 /** As operators see it: amounts in display units. */
@@ -86,11 +87,11 @@ function readChanges(
   return {
     ...(settle !== undefined && { isEnabled: readRule('--settle', settle) }),
     ...(gasPerDay !== undefined && {
-      gasPerDay: gasPerDay === unlimited ? null : readCoins('--gas-per-day', gasPerDay, native),
+      gasPerDay: gasPerDay === unlimited ? null : readAmount('--gas-per-day', gasPerDay, native),
     }),
     ...(sponsorPermit !== undefined && { sponsorsPermit: readRule('--sponsor-permit', sponsorPermit) }),
     ...(sponsorApproval !== undefined && { sponsorsApproval: readRule('--sponsor-approval', sponsorApproval) }),
-    ...(topUpPerDay !== undefined && { topUpPerDay: readCoins('--top-up-per-day', topUpPerDay, native) }),
+    ...(topUpPerDay !== undefined && { topUpPerDay: readAmount('--top-up-per-day', topUpPerDay, native) }),
   };
 }
 
@@ -108,10 +109,4 @@ const toShown = (policy: X402Policy, { decimals }: TokenDefinition): ShownPolicy
 function readRule(option: string, text: string): boolean {
   if (text !== 'allow' && text !== 'refuse') throw invalidParameter(option, 'must be allow or refuse');
   return text === 'allow';
-}
-
-function readCoins(option: string, text: string, { symbol, decimals }: TokenDefinition): bigint {
-  const amount = parseAmount(text, decimals);
-  if (typeof amount !== 'bigint') throw invalidParameter(option, `must be an amount of ${symbol} such as 1 or 0.05`);
-  return amount;
 }
