@@ -1,7 +1,7 @@
 // Compiles the TypeScript sources to dist/ (swc: no type check, that is `npm run typecheck`) and bundles the
 // workflows once, so that workers start without webpack. Unchanged inputs are not rebuilt.
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -59,7 +59,12 @@ if (existsSync(path.join(root, 'workflows', 'index.ts')) && (previous.bundle !==
   bundled = true;
 }
 mkdirSync(dist, { recursive: true });
-writeFileSync(manifestFile, JSON.stringify({ compiler, files, bundle: bundleHash }));
+const manifest = JSON.stringify({ compiler, files, bundle: bundleHash });
+// another run may read it at the same time: what has not changed is not written, and what has is written as a whole
+if (manifest !== JSON.stringify(previous)) {
+  writeFileSync(`${manifestFile}.new`, manifest);
+  renameSync(`${manifestFile}.new`, manifestFile);
+}
 if (compiled || bundled) console.log(`built: ${compiled} files compiled${bundled ? ', workflows bundled' : ''}`);
 
 /** Pure code outside workflows/ that workflows may import (see .dependency-cruiser.cjs). */

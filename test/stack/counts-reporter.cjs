@@ -1,17 +1,37 @@
 /* eslint-disable @typescript-eslint/no-require-imports -- jest loads reporters as plain CommonJS */
 const { appendFileSync } = require('node:fs');
 
-/** Adds a run's counts, one JSON line, to the file TEST_COUNTS_FILE names: how .ci/run sums up several runs. */
+/** Adds a run's counts and the names of what failed, one JSON line, to the file TEST_COUNTS_FILE names: how .ci/run sums up several runs. */
 module.exports = class CountsReporter {
   onRunComplete(_contexts, results) {
     const file = process.env.TEST_COUNTS_FILE;
     if (!file) return;
-    const unloadable = results.testResults.filter((suite) => suite.testExecError).length;
+    const unloadable = results.testResults.filter((suite) => suite.testExecError);
     const line = {
       passed: results.numPassedTests,
-      failed: results.numFailedTests + unloadable,
+      failed: results.numFailedTests + unloadable.length,
       skipped: results.numPendingTests + results.numTodoTests,
+      failures: [
+        ...results.testResults.flatMap(failuresOf),
+        ...unloadable.map(({ testFilePath, testExecError }) => ({
+          test: testFilePath,
+          message: String(testExecError.message ?? testExecError),
+        })),
+      ],
     };
     appendFileSync(file, `${JSON.stringify(line)}\n`);
   }
 };
+
+/** The first failures of a file: with those of all others they have to fit at the end of a long log. */
+const maxFailures = 5;
+const maxMessage = 1_500;
+
+const failuresOf = ({ testFilePath, testResults }) =>
+  testResults
+    .filter(({ status }) => status === 'failed')
+    .slice(0, maxFailures)
+    .map(({ fullName, failureMessages }) => ({
+      test: `${testFilePath}: ${fullName}`,
+      message: failureMessages.join('\n').slice(0, maxMessage),
+    }));

@@ -20,7 +20,13 @@ export async function ask(state: TransferState): Promise<Next> {
   }
   // impossible without a successor: whether the bytes are refused is the chain's answer to them, not that of a stored proof
   const isProven = seen.state === 'impossible' && (seen.ends || state.transfer.rules.expired !== 'park');
-  if (seen.state === 'absent' || (seen.state === 'impossible' && !isProven)) return continueFromRows(state);
+  if (seen.state === 'absent' || (seen.state === 'impossible' && !isProven)) return whenUnknown(state);
   state.isFollowed = true;
   return seen.state === 'confirmed' ? { next: 'settle' } : { next: 'confirm' };
 }
+
+/** The chain knows none of its attempts. Waiting for what nobody has sent would only delay its cancellation. */
+const whenUnknown = (state: TransferState): Next =>
+  state.isAbandoned && state.transfer.rules.abandoned === 'cancel'
+    ? { next: 'resume', kind: 'cancellation' }
+    : continueFromRows(state);

@@ -20,7 +20,7 @@ function fullBlock(): Buffer {
   const filling = Math.floor(blockBytes / outputs) - 90;
   const transactions = Array.from({ length: outputs }, (_, index) => {
     const transaction = new Transaction();
-    transaction.addInput(Uint8Array.from(Buffer.alloc(32, index % 251)), index);
+    transaction.addInput(Uint8Array.from(Buffer.alloc(32, 1 + (index % 251))), index);
     transaction.setWitness(0, [Buffer.alloc(filling, 1), Buffer.from('51', 'hex')]);
     const number = (index % 100 === 0 ? index : watched + index).toString(16).padStart(40, '0');
     transaction.addOutput(Uint8Array.from(Buffer.from(`0014${number}`, 'hex')), 10_000n);

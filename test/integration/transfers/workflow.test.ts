@@ -319,6 +319,18 @@ describe('abandon', () => {
     await agrees();
   });
 
+  test('a cancellation that no block takes in time is replaced by another at higher fees', async () => {
+    await serve({ sign: refuse });
+    const txId = await submit();
+    await parked(txId);
+    expect(await operations().abandon(txId)).toBe('abandoning');
+    await until('its second cancellation', async () => (await kinds(txId)).length > 2);
+    await ends(txId, 'FAILED');
+    expect((await kinds(txId)).slice(0, 3)).toEqual(['first', 'cancellation', 'cancellation']);
+    await agrees();
+    await record(txId, 'transfer-failed-cancellation-replaced');
+  });
+
   test('bytes that the chain refuses: replaced by a cancellation at higher fees', async () => {
     await serve({
       chain: {
@@ -429,7 +441,7 @@ describe('abandon', () => {
     await record(txId, 'transfer-needs-attention-not-abandonable', { isOpen: true });
   });
 
-  test('lost while its cancellation waits for signatures: started again, nothing but cancellations is signed', async () => {
+  test('lost while its cancellation waits for signatures: started again, the same cancellation is signed at once', async () => {
     let refuseAll = true;
     const signed: string[] = [];
     await serve({
@@ -448,6 +460,7 @@ describe('abandon', () => {
     expect(await operations().retry(txId)).toBe('started again');
     await ends(txId, 'FAILED');
     expect(new Set(signed)).toEqual(new Set(['cancellation']));
+    expect(await kinds(txId)).toEqual(['first', 'cancellation']);
     await agrees();
     await record(txId, 'transfer-failed-abandoned-run-lost');
   });

@@ -22,7 +22,14 @@ export const failed = {
     refunded,
     'FAILED abandoned',
   ],
-  'transfer-failed-abandoned-run-lost': ['adoptHold: held', 'observe: absent', cancellation, refunded, 'FAILED abandoned'],
+  'transfer-failed-abandoned-run-lost': [
+    'adoptHold: held',
+    'observe: absent',
+    'beginSigning resume: begun',
+    refunded,
+    'FAILED abandoned',
+  ],
+  'transfer-failed-cancellation-replaced': [cancellation, 'observe: pending', cancellation, refunded, 'FAILED abandoned'],
   'transfer-failed-by-proof': ['update abandon', 'abandonTransfer: done', ...proven, 'FAILED abandoned'],
   'transfer-failed-nonce-used': [
     'observe: impossible',
