@@ -1,14 +1,10 @@
-import { x402Facilitator } from '@x402/core/facilitator';
-import type { PaymentPayload, PaymentRequirements } from '@x402/core/types';
-import { toFacilitatorEvmSigner } from '@x402/evm';
-import { ExactEvmScheme } from '@x402/evm/exact/facilitator';
-import { createWalletClient, http, type PrivateKeyAccount, publicActions } from 'viem';
+import type { PrivateKeyAccount } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { newPayer, paidChain, paidOn, untilSettling } from '../e2e/payers';
 import { api, fund, stack } from '../stack/client';
 import { signed } from '../x402';
-import { serveByExpress } from './express';
 import { load, percentiles, residentMb, round } from './load';
+import { post, startOfficial } from './official';
 
 /** Settlements over HTTP, beside the official facilitator on the same chain; whose blocks come once a second is part of both. */
 
@@ -20,27 +16,16 @@ interface Answer {
 }
 type Settle = (body: object) => Promise<Answer>;
 
-/** The official facilitator with one key, behind express. */
-async function serveOfficial(): Promise<{ settle: Settle; close: () => void }> {
-  const account = privateKeyToAccount(generatePrivateKey());
-  await fund(paidChain, 'ETH', account.address, '10');
-  const client = createWalletClient({ account, transport: http(paidOn().rpc) }).extend(publicActions);
-  const signer = toFacilitatorEvmSigner({ ...client, address: account.address } as never);
-  const facilitator = new x402Facilitator().register('eip155:8453', new ExactEvmScheme(signer));
-  const { url, close } = await serveByExpress(({ paymentPayload, paymentRequirements }) =>
-    facilitator
-      .settle(paymentPayload as unknown as PaymentPayload, paymentRequirements as unknown as PaymentRequirements)
-      .catch(() => ({ success: false })),
-  );
-  const settle: Settle = async (body) => {
-    const headers = { 'Content-Type': 'application/json' };
-    const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
-    return (await answer.json()) as Answer;
-  };
-  return { settle, close };
+const ours: Settle = async (body) => (await api().request<Answer>('POST', '/x402/settle', { body })).body;
+
+/** The official facilitator with a key of its own. */
+async function officialSettler() {
+  const privateKey = generatePrivateKey();
+  await fund(paidChain, 'ETH', privateKeyToAccount(privateKey).address, '10');
+  const { url, close } = await startOfficial(paidOn().rpc, { privateKey });
+  return { settle: (body: object) => post<Answer>(`${url}/settle`, body), close };
 }
 
-const ours: Settle = async (body) => (await api().request<Answer>('POST', '/x402/settle', { body })).body;
 const payment = (payer: PrivateKeyAccount) => signed({ kind: 'eip3009', payer });
 
 async function settleHundred(settle: Settle, payer: PrivateKeyAccount) {
@@ -56,7 +41,7 @@ async function settleHundred(settle: Settle, payer: PrivateKeyAccount) {
 
 test('settlements', async () => {
   await untilSettling();
-  const official = await serveOfficial();
+  const official = await officialSettler();
   const payer = await newPayer();
   await ours(await payment(payer));
   await official.settle(await payment(payer));

@@ -43,10 +43,17 @@ export interface SellerScene {
   close(): Promise<void>;
 }
 
-/** The API with one chain on which somebody pays, a primary settler there with these coins, and a client that sells. */
-export async function openShop({ sponsors = false, coins = 0n } = {}): Promise<SellerScene> {
+/**
+ * The API with one chain on which somebody pays, a primary settler there with these coins, and a client that sells. `reach`: the url by
+ * which the API asks the chain's node.
+ */
+export async function openShop({
+  sponsors = false,
+  coins = 0n,
+  reach = (rpc: string): string | Promise<string> => rpc,
+} = {}): Promise<SellerScene> {
   const payers = await startPayers();
-  const fixture = await createFixture({ payments: paymentsOn(payers.anvil.rpc) });
+  const fixture = await createFixture({ payments: paymentsOn(await reach(payers.anvil.rpc)) });
   const seller = await buildTenant(fixture);
   await setPolicy(fixture.database, seller, { sponsors });
   const primary = await buildPrimary(fixture.database, coins);
