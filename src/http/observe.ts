@@ -2,7 +2,7 @@ import { Histogram } from 'prom-client';
 import { newId } from '../platform/ids';
 import type { Logger } from '../platform/logging';
 import { metrics } from '../platform/metrics';
-import type { Middleware } from './context';
+import type { GatewayContext, Middleware } from './context';
 
 const durations = new Histogram({
   name: 'http_request_duration_seconds',
@@ -28,19 +28,25 @@ export function observe(log: Logger): Middleware {
     ctx.set('X-Request-Id', ctx.state.requestId);
     ctx.set('X-Content-Type-Options', 'nosniff');
     ctx.set('Cache-Control', 'no-store');
+    const closed = new Promise((resolve) => ctx.res.once('close', resolve));
     try {
       await next();
     } finally {
-      const seconds = Number(process.hrtime.bigint() - startedAt) / 1e9;
-      // the route template, not the path: every id would create a new time series
-      const route = typeof ctx._matchedRoute === 'string' ? ctx._matchedRoute : 'none';
-      const method = knownMethods.has(ctx.method) ? ctx.method : 'other';
-      durations.observe({ method, route, status: ctx.status }, seconds);
-      const { clientId, userId } = ctx.state.caller ?? {};
-      ctx.state.log.info(
-        { method: ctx.method, route, status: ctx.status, ms: Math.round(seconds * 1e3), client_id: clientId, user_id: userId },
-        'request',
-      );
+      // once the response is out: whoever has asked does not wait for the log
+      void closed.then(() => report(ctx, startedAt));
     }
   };
+}
+
+function report(ctx: GatewayContext, startedAt: bigint): void {
+  const seconds = Number(process.hrtime.bigint() - startedAt) / 1e9;
+  // the route template, not the path: every id would create a new time series
+  const route = typeof ctx._matchedRoute === 'string' ? ctx._matchedRoute : 'none';
+  const method = knownMethods.has(ctx.method) ? ctx.method : 'other';
+  durations.observe({ method, route, status: ctx.status }, seconds);
+  const { clientId, userId } = ctx.state.caller ?? {};
+  ctx.state.log.info(
+    { method: ctx.method, route, status: ctx.status, ms: Math.round(seconds * 1e3), client_id: clientId, user_id: userId },
+    'request',
+  );
 }

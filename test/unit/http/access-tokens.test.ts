@@ -47,11 +47,25 @@ test('accepts tokens of a process whose clock is slightly ahead', async () => {
   try {
     clock.mockReturnValue(real + 3_000);
     const token = await tokens.issue(caller);
-    clock.mockReturnValue(real);
-    expect(await tokens.verify(token)).toEqual(caller);
     clock.mockReturnValue(real - 10_000);
     await expect(tokens.verify(token)).rejects.toMatchObject({ code: 'unauthorized' });
+    clock.mockReturnValue(real);
+    expect(await tokens.verify(token)).toEqual(caller);
   } finally {
     clock.mockRestore();
+  }
+});
+
+test('a token that was accepted before is refused once it has expired', async () => {
+  const tokens = await create({});
+  const caller = { clientId: newId(), userId: newId(), keyId: newId() };
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+  try {
+    const token = await tokens.issue(caller);
+    expect([await tokens.verify(token), await tokens.verify(token)]).toEqual([caller, caller]);
+    jest.setSystemTime(Date.now() + (settings.ttlSeconds + 1) * 1_000);
+    await expect(tokens.verify(token)).rejects.toMatchObject({ code: 'unauthorized' });
+  } finally {
+    jest.useRealTimers();
   }
 });
