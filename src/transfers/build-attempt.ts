@@ -6,7 +6,7 @@ import type { AttemptKind, ChainDefinition, Hex, Prepared, TransactionDescriptio
 import type { Signer } from '../messages/signing';
 import type { TransactionEntity } from '../transactions/entity';
 import { toAttemptIntent } from '../transactions/intent';
-import type { SignedType } from '../transactions/signed-type';
+import type { BuiltTransaction, SignedType } from '../transactions/signed-type';
 import type { Attempt } from './attempts';
 import type { AuthoriserDependencies } from './dependencies';
 import { NotBegun, refuse, refuseFollowed } from './not-begun';
@@ -97,7 +97,7 @@ export async function buildAttempt(
   assertSameAction(txId, described, intent);
   const type = getSignedType(transfer.transactionType);
   // a cancellation moves nothing
-  if (kind !== 'cancellation') await assertAsStored(manager, type, transfer, intent, described);
+  if (kind !== 'cancellation') await assertAsStored(manager, type, transfer, { chain, intent, described });
   const messageKey = family.messageKey(unsigned, intent.from);
   const row = {
     txId,
@@ -136,7 +136,7 @@ export async function rebuildAttempt(
   const intent = toAttemptIntent(await type.loadIntent(manager, transfer), kind);
   assertWithinBound(txId, described, prepared);
   assertSameAction(txId, described, intent);
-  if (kind !== 'cancellation') await assertAsStored(manager, type, transfer, intent, described);
+  if (kind !== 'cancellation') await assertAsStored(manager, type, transfer, { chain, intent, described });
   const signer = await type.findSigner(manager, transfer);
   const built = await assemble(manager, { chain, family, signer }, { intent, kind, prepared, resources });
   if (foreign.length > 0 || built.unsigned !== unsigned) throw new Error(`attempt ${attempt} of ${txId} is not what was begun`);
@@ -160,10 +160,9 @@ async function assertAsStored(
   manager: EntityManager,
   type: SignedType,
   transfer: TransactionEntity,
-  intent: TransactionIntent,
-  described: TransactionDescription,
+  built: BuiltTransaction,
 ): Promise<void> {
-  const field = await type.findDifference?.(manager, transfer, intent, described);
+  const field = await type.findDifference?.(manager, transfer, built);
   if (field) refuse('intent_mismatch', `${field}: the payment is stored with another one than it would be signed with`);
 }
 
