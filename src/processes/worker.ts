@@ -31,6 +31,7 @@ import { SettlerWatch } from '../settlers/watch';
 import { sendRequestedWithdrawals } from '../settlers/withdrawals/send';
 import { expireApprovals } from '../transfers/approval-expiry';
 import { StartLimits } from '../transfers/start-limits';
+import { countSponsored } from '../x402/settlement/send-approval';
 import { observationSignaller, transferWorkflowsOn } from '../transfers/workflows';
 import { GenerationLimits } from '../wallets/generation-limits';
 import { keyGenerationOn } from '../wallets/key-generation';
@@ -99,7 +100,7 @@ runMain('worker', async () => {
     database,
     workflows: transferWorkflowsOn(temporal),
     keyGeneration,
-    starts: new StartLimits(toStartLimits(config)),
+    starts: new StartLimits(toStartLimits(config), countSponsored),
     generations: new GenerationLimits(toGenerationLimits(config)),
     log: logger,
   });

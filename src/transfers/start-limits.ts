@@ -2,6 +2,9 @@ import type { EntityManager } from 'typeorm';
 import { CachedValue } from '../platform/cached-value';
 import { GatewayError } from '../platform/errors';
 
+/** Of transfers that have started and not ended, by chain. Chains without one are left out. */
+export type CountByChain = (manager: EntityManager) => Promise<Map<string, number>>;
+
 export interface StartLimitSettings {
   /** Transfers of one chain whose workflow is active. Per chain, so that a chain that is down does not delay the others. */
   maxInFlight: number;
@@ -21,12 +24,17 @@ export class StartLimits {
   private readonly pending = new CachedValue(countPending);
   private readonly inFlight = new CachedValue(async (manager) => {
     const startedBefore = new Map(this.started);
-    const count = await countInFlight(manager);
+    const [count, idle] = [await countInFlight(manager), await this.countIdle(manager)];
+    for (const [chain, waiting] of idle) count.set(chain, (count.get(chain) ?? 0) - waiting);
     for (const [chain, starts] of startedBefore) this.add(chain, -starts);
     return count;
   });
 
-  constructor(private readonly settings: StartLimitSettings) {}
+  /** @param countIdle those whose signing has not begun and that use no capacity, since they wait for somebody outside */
+  constructor(
+    private readonly settings: StartLimitSettings,
+    private readonly countIdle: CountByChain,
+  ) {}
 
   /** @throws GatewayError unavailable when too many transfers wait for their start, in total or of this client. */
   async assertBacklogHasRoom(manager: EntityManager, clientId: string): Promise<void> {
@@ -62,17 +70,13 @@ async function countPending(manager: EntityManager): Promise<Map<string, number>
   return new Map(rows.map(({ client_id: clientId, count }) => [clientId, count]));
 }
 
-/**
- * Transfers that wait for an approval, for the chain or for an operator are not counted, since they use no capacity; nor are settlements
- * that wait for what their payers have to approve.
- */
-async function countInFlight(manager: EntityManager): Promise<Map<string, number>> {
+/** Transfers that wait for an approval, for the chain or for an operator are not counted, since they use no capacity. */
+const countInFlight: CountByChain = async (manager) => {
   const rows = await manager.query<{ chain: string; count: number }[]>(
     `select chain, count(*)::int as count from transactions t
       where ended_at is null and is_signed and status in ('PENDING', 'SIGNING')
         and not exists (select from workflow_outbox o where o.kind = 'start_transfer' and o.subject_id = t.tx_id)
-        and not (t.signing_begun_at is null and exists (select from x402_approvals p where p.tx_id = t.tx_id))
       group by chain`,
   );
   return new Map(rows.map(({ chain, count }) => [chain, count]));
-}
+};

@@ -11,6 +11,7 @@ import { WorkflowOutbox } from '../../../src/outbox/outbox';
 import { createDeliveries } from '../../../src/processes/workflow-outbox';
 import { expireApprovals } from '../../../src/transfers/approval-expiry';
 import { StartLimits } from '../../../src/transfers/start-limits';
+import { countSponsored } from '../../../src/x402/settlement/send-approval';
 import { transferWorkflowsOn } from '../../../src/transfers/workflows';
 import { GenerationLimits } from '../../../src/wallets/generation-limits';
 import { buildTotp, buildUser, randomAddress, totpCode } from '../../factories';
@@ -369,7 +370,7 @@ describe('a transfer that has to be approved', () => {
       database: fixture.database,
       workflows: transferWorkflowsOn(served.client),
       keyGeneration: { start: () => Promise.resolve() },
-      starts: new StartLimits(roomyStartLimits),
+      starts: new StartLimits(roomyStartLimits, countSponsored),
       generations: new GenerationLimits(roomyGenerationLimits),
       log: createLogger('test', 'fatal'),
     });
