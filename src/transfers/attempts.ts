@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { ImpossibleProof } from '../chains/family';
 import type { AttemptKind, Hex, InclusionEffect, JsonObject, Prepared } from '../chains/types';
-import { contradicts } from '../following/inclusions';
+import { isContradicted } from '../following/inclusions';
 import type { Signer } from '../messages/signing';
 
 /** One unsigned or signed transaction of a transfer. */
@@ -129,8 +129,6 @@ export class Attempts {
     return this.allImpossible && this.all.every(({ impossibleProof }) => impossibleProof?.ends === true);
   }
 }
-
-const isContradicted = contradicts('a.chain', 'a.block_number', 'a.block_hash');
 
 interface Row {
   attempt: number;

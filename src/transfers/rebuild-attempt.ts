@@ -3,12 +3,13 @@ import type { EntityManager } from 'typeorm';
 import type { AccountEntity } from '../accounts/entity';
 import type { Family } from '../chains/family';
 import { findReservations, insertReservation } from '../chains/reservations';
-import type { AttemptKind, ChainDefinition, Hex } from '../chains/types';
+import type { ChainDefinition, Hex } from '../chains/types';
 import type { SigningClaims } from '../messages/order';
 import { toAttemptKind } from '../mpc/open-order';
 import { storeShownOrder } from '../orders/store-order';
 import { GatewayError } from '../platform/errors';
 import { TransactionEntity } from '../transactions/entity';
+import { type Attempt, loadAttempts } from './attempts';
 import { raiseHold } from './hold';
 import { NotBegun } from './not-begun';
 import { recordAbandonRequest } from './operator-requests';
@@ -40,16 +41,6 @@ export class NotCovered extends GatewayError {
   }
 }
 
-interface StoredAttempt {
-  attempt: number;
-  kind: AttemptKind;
-  unsigned: Hex;
-  fee_bound: string;
-}
-
-export const findStoredAttempts = (manager: EntityManager, txId: string): Promise<StoredAttempt[]> =>
-  manager.query<StoredAttempt[]>('select attempt, kind, unsigned, fee_bound from transfer_attempts where tx_id = $1', [txId]);
-
 /** The attempt, if it is not stored, and the order. @throws GatewayError business_error; NotCovered. */
 export async function storeAttempt(
   manager: EntityManager,
@@ -59,17 +50,17 @@ export async function storeAttempt(
 ): Promise<void> {
   const { attempt } = claims;
   const unsigned = findBytes(source.family, claims, bytes);
-  const stored = (await findStoredAttempts(manager, txId)).find((candidate) => candidate.attempt === attempt);
+  const stored = (await loadAttempts(manager, txId)).find(attempt);
   if (stored) assertSame(stored, claims, unsigned);
   else await addAttempt(manager, source, txId, { claims, unsigned });
   await storeShownOrder(manager, claims, { txId, attempt });
 }
 
-function assertSame(stored: StoredAttempt, claims: SigningClaims, unsigned: Hex): void {
+function assertSame(stored: Attempt, claims: SigningClaims, unsigned: Hex): void {
   const differences = [
     ...(stored.unsigned === unsigned ? [] : ['bytes']),
     ...(stored.kind === toAttemptKind(claims) ? [] : ['kind']),
-    ...(stored.fee_bound === claims.max_fee ? [] : ['fee bound']),
+    ...(stored.prepared.feeBound === claims.max_fee ? [] : ['fee bound']),
   ];
   if (differences.length > 0) throw cannot(`attempt ${stored.attempt} has another ${differences.join(', ')} in the database`);
 }
@@ -101,8 +92,7 @@ async function addAttempt(
  * place.
  */
 async function keepReason(manager: EntityManager, txId: string, attempt: number): Promise<void> {
-  const stored = await findStoredAttempts(manager, txId);
-  if (stored.some(({ kind }) => kind === 'cancellation')) return;
+  if ((await loadAttempts(manager, txId)).hasCancellation) return;
   await recordAbandonRequest(manager, { txId, attempt: attempt - 1, operator: 'reconcile' });
 }
 

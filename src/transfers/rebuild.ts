@@ -11,7 +11,8 @@ import { changeState, findAnyForUpdate, isEnded } from '../transactions/state';
 import type { TransactionType } from '../transactions/types';
 import { placeTransferHold } from './hold';
 import { toNewRow } from './new-row';
-import { cannot, findBytes, findStoredAttempts, type KnownOrder, type RebuiltSource, storeAttempt } from './rebuild-attempt';
+import { loadAttempts } from './attempts';
+import { cannot, findBytes, type KnownOrder, type RebuiltSource, storeAttempt } from './rebuild-attempt';
 import { assertAsOrdered } from './rebuild-differences';
 
 export { type KnownOrder, NotCovered } from './rebuild-attempt';
@@ -52,11 +53,12 @@ export async function rebuildTransfer(
 /** One that is unknown may be the one that the chain executes. */
 async function assertComplete(manager: EntityManager, orders: readonly KnownOrder[]): Promise<void> {
   const [first] = orders;
-  const stored = first ? await findStoredAttempts(manager, first.claims.tx_id) : [];
-  const known = new Set([...stored.map(({ attempt }) => attempt), ...orders.map(({ claims }) => claims.attempt)]);
+  const stored = first && (await loadAttempts(manager, first.claims.tx_id));
+  const known = new Set([...(stored?.all ?? []).map(({ attempt }) => attempt), ...orders.map(({ claims }) => claims.attempt)]);
   for (let attempt = 1; attempt < Math.max(...known); attempt += 1)
     if (!known.has(attempt)) throw cannot(`no node shows an order of its attempt ${attempt}`);
 }
+
 async function findSource(
   manager: EntityManager,
   { registry, getFamily }: RebuildDependencies,
