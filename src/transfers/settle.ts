@@ -20,7 +20,7 @@ import { findHoldForUpdate, repayFromHold } from './hold';
 
 /**
  * Ends an executed transfer by what the chain shows to have happened, not by what was asked for: posts the debited amount and the
- * real fee and unlocks the rest, or refunds all but the fee of a reverted one. Success without the expected movement is
+ * real fee and unlocks the rest, or refunds all but the fee of a reverted one. Success without the expected payment is
  * for an operator: NEEDS_ATTENTION, everything stays locked. An ended transfer stays as it is.
  * WAITING when no attempt is included any more, since a reorganisation has taken the inclusion back, and until the follower has
  * scanned as many blocks as the end needs: the transfer's confirmations, finality for what was not executed.

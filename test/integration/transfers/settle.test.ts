@@ -118,7 +118,7 @@ describe('settle', () => {
   });
 
   test.each([null, 0n])(
-    'success without the movement (%s): parked, nothing unlocked, settled once it is seen',
+    'success without the payment (%s): parked, nothing unlocked, settled once it is seen',
     async (debited) => {
       const txId = await submitted();
       await include(fixture, txId, 1, { debited });
