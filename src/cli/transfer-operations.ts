@@ -11,7 +11,7 @@ import { getSignedType } from '../signed-types';
 import { TransactionEntity, type TransactionStatus } from '../transactions/entity';
 import { findTimeline, type Timeline } from '../transactions/repository';
 import { isEnded } from '../transactions/state';
-import { loadAttempts } from '../transfers/attempts';
+import { loadAttempts } from '../transfers/load-attempts';
 import { recordAbandonRequest, withdrawAbandonRequest } from '../transfers/operator-requests';
 import { startTransferWorkflow } from '../transfers/workflows';
 import { currentOperator } from './operator';

@@ -5,7 +5,7 @@ import { findTransactionForUpdate, isEnded } from '../transactions/state';
 import { recordCancellationReason } from './cancellation-reason';
 import type { TransferDependencies } from './dependencies';
 import { toDestination } from './destination';
-import { loadAttempts } from './attempts';
+import { loadAttempts } from './load-attempts';
 import { isAbandonRequested } from './operator-requests';
 
 type AbandonDependencies = Pick<TransferDependencies, 'database' | 'registry' | 'getFamily' | 'getSignedType'>;

@@ -2,7 +2,7 @@ import type { AdoptedHold } from '../messages/transfer';
 import { inTransaction } from '../platform/database';
 import { rulesOf } from '../transactions/signed-type';
 import { findTransactionForUpdate, isEnded } from '../transactions/state';
-import { loadAttempts } from './attempts';
+import { loadAttempts } from './load-attempts';
 import type { TransferDependencies } from './dependencies';
 import { toEnd } from './end';
 

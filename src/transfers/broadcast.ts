@@ -1,6 +1,6 @@
 import type { BroadcastResult } from '../messages/transfer';
 import { findTransaction } from '../transactions/state';
-import { loadAttempts } from './attempts';
+import { loadAttempts } from './load-attempts';
 import { type ChainDependencies, getClient } from './dependencies';
 import { destinationBlacklisted } from './destination';
 import { sendAttempt } from './send-attempt';

@@ -4,7 +4,7 @@ import type { NextAttempt } from '../messages/transfer';
 import { toAttemptIntent } from '../transactions/intent';
 import { GatewayError } from '../platform/errors';
 import { findTransaction } from '../transactions/state';
-import { loadAttempts } from './attempts';
+import { loadAttempts } from './load-attempts';
 import { type ChainDependencies, getClient } from './dependencies';
 import { toKnownAttempt } from './known-attempt';
 import { recordRefusal } from './refusals';

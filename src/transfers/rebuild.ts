@@ -11,7 +11,7 @@ import { changeState, findAnyForUpdate, isEnded } from '../transactions/state';
 import type { TransactionType } from '../transactions/types';
 import { placeTransferHold } from './hold';
 import { toNewRow } from './new-row';
-import { loadAttempts } from './attempts';
+import { loadAttempts } from './load-attempts';
 import { cannot, findBytes, type KnownOrder, type RebuiltSource, storeAttempt } from './rebuild-attempt';
 import { assertAsOrdered } from './rebuild-differences';
 

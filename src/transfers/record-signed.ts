@@ -5,7 +5,7 @@ import { inTransaction } from '../platform/database';
 import { GatewayError } from '../platform/errors';
 import { getSender } from '../transactions/intent';
 import { changeState, isEnded, findTransactionForUpdate } from '../transactions/state';
-import { loadAttempts } from './attempts';
+import { loadAttempts } from './load-attempts';
 import type { TransferDependencies } from './dependencies';
 import { auditRefusedBefore, auditSigned } from './signing-audit';
 import { markBroadcast, storeSigned } from './store-attempt';
