@@ -6,7 +6,7 @@ import { withMappedErrors } from '../../activities/errors';
 import { createWalletActivities } from '../../activities/wallet';
 import { createTransferActivities } from '../../activities/transfer';
 import { chainTaskQueue, mainTaskQueue } from '../messages/task-queues';
-import type { ChainClient } from '../chains/family';
+import type { ChainClient } from '../chains/chain-client';
 import { createChainClients } from '../chains/clients';
 import { getFamily } from '../chains/families';
 import { loadRegistry } from '../chains/registry';

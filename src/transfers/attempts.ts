@@ -1,4 +1,4 @@
-import type { ImpossibleProof } from '../chains/family';
+import type { ImpossibleProof } from '../chains/chain-client';
 import type { AttemptKind, Hex, InclusionEffect, JsonObject, Prepared } from '../chains/types';
 import type { Signer } from '../messages/signing';
 

@@ -1,4 +1,4 @@
-import type { KnownAttempt } from '../chains/family';
+import type { KnownAttempt } from '../chains/chain-client';
 import type { TransactionIntent } from '../chains/types';
 import { toAttemptIntent } from '../transactions/intent';
 import type { Attempt } from './attempts';

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import type { ImpossibleProof } from '../chains/family';
+import type { ImpossibleProof } from '../chains/chain-client';
 import type { AttemptKind, Hex, JsonObject, Prepared } from '../chains/types';
 import { isContradicted } from '../following/inclusions';
 import type { Signer } from '../messages/signing';

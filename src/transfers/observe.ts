@@ -1,4 +1,4 @@
-import type { AttemptStatus, ChainClient } from '../chains/family';
+import type { AttemptStatus, ChainClient } from '../chains/chain-client';
 import { createFindOrigins } from '../chains/origins';
 import { findReservations } from '../chains/reservations';
 import { depthOfEnd } from '../following/depth';

@@ -1,4 +1,4 @@
-import type { ChainClient, PrepareRequest } from '../chains/family';
+import type { ChainClient, PrepareRequest } from '../chains/chain-client';
 import type { Prepared } from '../chains/types';
 import type { NextAttempt } from '../messages/transfer';
 import { toAttemptIntent } from '../transactions/intent';

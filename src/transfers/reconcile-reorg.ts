@@ -8,7 +8,7 @@ import { correctGas } from '../settlers/correct-gas';
 import type { TransactionEntity } from '../transactions/entity';
 import type { GetSignedType } from '../transactions/signed-type';
 import { findTransaction, findTransactionForUpdate } from '../transactions/state';
-import type { ChainClient } from '../chains/family';
+import type { ChainClient } from '../chains/chain-client';
 import type { Logger } from '../platform/logging';
 import type { Inclusion } from './attempts';
 import { loadAttempts } from './load-attempts';

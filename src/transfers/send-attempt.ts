@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import type { BroadcastOutcome, ChainClient } from '../chains/family';
+import type { BroadcastOutcome, ChainClient } from '../chains/chain-client';
 import { findAncestors } from '../chains/unconfirmed';
 import type { SignedAttempt } from './attempts';
 

@@ -13,7 +13,7 @@ import type {
   PrepareRequest,
   Reservation,
   ScanResult,
-} from '../family';
+} from '../chain-client';
 import type { ChainDefinition, FeeLevels, Hex, InclusionEffect, Prepared, TransactionIntent } from '../types';
 import { prepareAuthorisation } from './authorise/prepare';
 import { broadcastTo } from './broadcast';

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import type { ForeignState } from '../../chains/family';
+import type { ForeignState } from '../../chains/chain-client';
 import type { Hex } from '../../chains/types';
 import type { ApprovalResult } from '../../messages/transfer';
 import { type ChainDependencies, getClient } from '../../transfers/dependencies';

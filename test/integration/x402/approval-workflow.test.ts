@@ -1,5 +1,5 @@
 import { type Hex, keccak256 } from 'viem';
-import type { ChainClient } from '../../../src/chains/family';
+import type { ChainClient } from '../../../src/chains/chain-client';
 import type { Sponsoring } from '../../../src/chains/payments';
 import { ChainRegistry } from '../../../src/chains/registry';
 import { verifyLedger } from '../../../src/ledger/verify';

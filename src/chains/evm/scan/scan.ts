@@ -1,4 +1,4 @@
-import type { IsOurs, ScanResult } from '../../family';
+import type { IsOurs, ScanResult } from '../../chain-client';
 import type { ChainDefinition } from '../../types';
 import { authorisationKey } from '../authorise/codec';
 import { type CarriedOut, readCarriedOut } from '../authorise/carried-out';
