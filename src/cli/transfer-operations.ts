@@ -12,8 +12,8 @@ import { TransactionEntity, type TransactionStatus } from '../transactions/entit
 import { findTimeline, type Timeline } from '../transactions/repository';
 import { isEnded } from '../transactions/state';
 import { loadAttempts } from '../transfers/load-attempts';
-import { recordAbandonRequest, withdrawAbandonRequest } from '../transfers/operator-requests';
-import { startTransferWorkflow } from '../transfers/workflows';
+import { recordAbandonRequest, withdrawAbandonRequest } from '../transfers/operate/operator-requests';
+import { startTransferWorkflow } from '../transfers/start/workflows';
 import { currentOperator } from './operator';
 
 const updateTimeoutMs = 15_000;

@@ -13,7 +13,7 @@ import { formatAmount } from '../platform/money';
 import { TransactionEntity } from '../transactions/entity';
 import { consolidationType } from '../transactions/types';
 import { toHoldRefusal } from '../transfers/hold';
-import { storeNative } from '../transfers/store-native';
+import { storeNative } from '../transfers/accept/store-native';
 import { insertConsolidation } from './signed-type';
 
 export interface ConsolidationDependencies {

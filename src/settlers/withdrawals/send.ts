@@ -5,7 +5,7 @@ import type { ChainRegistry } from '../../chains/registry';
 import { readUncovered } from '../../ledger/posting';
 import { inTransaction } from '../../platform/database';
 import { withdrawalType } from '../../transactions/types';
-import { storeNative } from '../../transfers/store-native';
+import { storeNative } from '../../transfers/accept/store-native';
 
 export interface WithdrawalDependencies {
   database: DataSource;

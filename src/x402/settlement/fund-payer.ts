@@ -12,8 +12,8 @@ import { promisedGas } from '../../settlers/promised-gas';
 import { findTransactionForUpdate, isEnded } from '../../transactions/state';
 import { topUpType } from '../../transactions/types';
 import type { TransferDependencies } from '../../transfers/dependencies';
-import { recordRefusal, type RefusalReason } from '../../transfers/refusals';
-import { storeNative } from '../../transfers/store-native';
+import { recordRefusal, type RefusalReason } from '../../transfers/end/refusals';
+import { storeNative } from '../../transfers/accept/store-native';
 import { countedCost } from './gas-budget';
 
 type Steps = Pick<TransferDependencies, 'database' | 'registry' | 'getFamily' | 'outbox'>;

@@ -3,8 +3,8 @@ import type { ForeignState } from '../../chains/chain-client';
 import type { Hex } from '../../chains/types';
 import type { ApprovalResult } from '../../messages/transfer';
 import { type ChainDependencies, getClient } from '../../transfers/dependencies';
-import { recordRefusal, type RefusalReason } from '../../transfers/refusals';
-import type { CountByChain } from '../../transfers/start-limits';
+import { recordRefusal, type RefusalReason } from '../../transfers/end/refusals';
+import type { CountByChain } from '../../transfers/start/start-limits';
 import { minLeftMs, settlementTimeLeft } from './time-left';
 
 type Steps = Pick<ChainDependencies, 'database' | 'clients'>;

@@ -4,7 +4,7 @@ import { EvmPaymentClient } from '../../../src/chains/evm/payments/client';
 import { exactProxyAddress } from '../../../src/chains/evm/payments/contracts';
 import { Endpoints } from '../../../src/chains/evm/rpc';
 import type { JsonObject } from '../../../src/chains/types';
-import { type CountByChain, StartLimits } from '../../../src/transfers/start-limits';
+import { type CountByChain, StartLimits } from '../../../src/transfers/start/start-limits';
 import { countSponsored } from '../../../src/x402/settlement/send-approval';
 import { fundAccount, setFeeLevels } from '../../factories';
 import { roomyStartLimits } from '../../ledger';

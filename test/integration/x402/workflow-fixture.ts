@@ -7,7 +7,7 @@ import type { ChainDefinition, Hex, TokenDefinition } from '../../../src/chains/
 import { authorizationTypes } from '../../../src/chains/evm/payments/typed-data';
 import { houseClientId } from '../../../src/platform/house';
 import { newId } from '../../../src/platform/ids';
-import { observationSignaller, transferWorkflowsOn } from '../../../src/transfers/workflows';
+import { observationSignaller, transferWorkflowsOn } from '../../../src/transfers/start/workflows';
 import { checkPayment } from '../../../src/x402/check';
 import { claimPayment } from '../../../src/x402/settlement/claim';
 import { toPaymentKey } from '../../../src/x402/settlement/claimed';
