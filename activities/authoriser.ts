@@ -3,10 +3,10 @@ import type { AuthoriserActivities } from '../src/messages/authoriser';
 import { Alarms } from '../src/platform/alarms';
 import { createLogger } from '../src/platform/logging';
 import { orderBlacklistPage } from '../src/screening/distribution';
-import { beginSigning } from '../src/transfers/begin-signing';
+import { beginSigning } from '../src/transfers/sign/begin-signing';
 import { getSignedType } from '../src/signed-types';
 import type { AuthoriserDependencies } from '../src/transfers/dependencies';
-import { recordNodeRefusals } from '../src/transfers/node-refusals';
+import { recordNodeRefusals } from '../src/transfers/sign/node-refusals';
 import { orderKeyBinding, orderKeyGeneration } from '../src/wallets/key-orders';
 
 /** The table of signed types is that of production unless a test has one of its own. */

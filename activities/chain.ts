@@ -1,9 +1,9 @@
 import type { FollowerActivities } from '../src/messages/following';
 import type { ChainActivities } from '../src/messages/transfer';
 import { getSignedType } from '../src/signed-types';
-import { broadcastAttempt } from '../src/transfers/broadcast';
-import { observeTransfer } from '../src/transfers/observe';
-import { prepareAttempt } from '../src/transfers/prepare';
+import { broadcastAttempt } from '../src/transfers/broadcast/broadcast';
+import { observeTransfer } from '../src/transfers/confirm/observe';
+import { prepareAttempt } from '../src/transfers/sign/prepare';
 import { sendApproval } from '../src/x402/settlement/send-approval';
 import { createFollowActivity, type FollowDependencies } from './follow';
 

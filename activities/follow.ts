@@ -4,7 +4,7 @@ import { followChain } from '../src/following/follower';
 import type { DepositsPort, SignalTransfer } from '../src/following/ports';
 import type { FollowerActivities } from '../src/messages/following';
 import { type ChainDependencies, getClient } from '../src/transfers/dependencies';
-import { correctReorged } from '../src/transfers/reconcile-reorg';
+import { correctReorged } from '../src/transfers/confirm/reconcile-reorg';
 import { withHeartbeat } from './heartbeat';
 
 export interface FollowDependencies extends ChainDependencies {

@@ -1,15 +1,15 @@
 import { getFamily } from '../src/chains/families';
 import { createLogger } from '../src/platform/logging';
 import { getSignedType } from '../src/signed-types';
-import { adoptHold } from '../src/transfers/adopt-hold';
-import { abandonTransfer } from '../src/transfers/abandon';
-import { parkTransfer } from '../src/transfers/park';
+import { adoptHold } from '../src/transfers/start/adopt-hold';
+import { abandonTransfer } from '../src/transfers/operate/abandon';
+import { parkTransfer } from '../src/transfers/operate/park';
 import type { TransferDependencies } from '../src/transfers/dependencies';
 import { destinationBlacklisted } from '../src/transfers/destination';
-import { endTransfer, failByProof } from '../src/transfers/end';
-import { markSubmitted, recordSigned } from '../src/transfers/record-signed';
-import { screenTransfer } from '../src/transfers/screen';
-import { settleTransfer } from '../src/transfers/settle';
+import { endTransfer, failByProof } from '../src/transfers/end/end';
+import { markSubmitted, recordSigned } from '../src/transfers/sign/record-signed';
+import { screenTransfer } from '../src/transfers/screen/screen';
+import { settleTransfer } from '../src/transfers/end/settle';
 import type { TransferActivities } from '../src/messages/transfer';
 import { fundPayer } from '../src/x402/settlement/fund-payer';
 

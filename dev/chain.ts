@@ -22,10 +22,10 @@ export function devChain(rpc: string) {
 export type DevChain = ReturnType<typeof devChain>;
 
 /** Sets the code of the test contracts where it is missing or another one. Idempotent, also after lost blocks. */
-export async function prepareChain(chain: DevChain, { l1DataFee }: { l1DataFee: boolean }): Promise<void> {
+export async function prepareChain(chain: DevChain, { chargesForData = false }: { chargesForData?: boolean }): Promise<void> {
   const artifacts = await contractArtifacts();
   const contracts = [...canonical, ...getTokens(await chain.getChainId())];
-  if (l1DataFee) contracts.push([gasPriceOracle, 'TestGasPriceOracle']);
+  if (chargesForData) contracts.push([gasPriceOracle, 'TestGasPriceOracle']);
   await Promise.all(
     contracts.map(async ([address, contract]) => {
       const { deployedBytecode } = artifacts[contract];
@@ -37,7 +37,7 @@ export async function prepareChain(chain: DevChain, { l1DataFee }: { l1DataFee: 
 /** The test tokens at the addresses that the registry has for the chain. */
 function getTokens(chainId: number): [Address, TestContract][] {
   const tokens = getChains('local').find(({ caip2 }) => caip2 === `eip155:${chainId}`)?.tokens ?? [];
-  return tokens.map(({ contract, eip3009 }) => [contract as Address, eip3009 ? 'TestUSDC' : 'TestUSDT']);
+  return tokens.map(({ contract, takesAuthorisations }) => [contract as Address, takesAuthorisations ? 'TestUSDC' : 'TestUSDT']);
 }
 
 /** Sends any amount of the native coin from a new account, so that concurrent calls do not share nonces. */

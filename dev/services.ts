@@ -87,7 +87,7 @@ export async function startEvmChain(context: ServicesContext, chain: ChainDefini
     },
     ready: async () => (await node.getChainId()) === chainId,
     readyTimeoutMs: 30_000,
-    afterStart: () => prepareChain(node, { l1DataFee: chain.l1DataFee }),
+    afterStart: () => prepareChain(node, chain),
   });
   onStop(keepStateCopy(stateFile));
   if (!throwaway) onStop(slowDownWhenIdle(node, blockTimeSeconds));

@@ -10,7 +10,7 @@ import {
   transferType,
   withdrawalType,
 } from './transactions/types';
-import { outbound } from './transfers/outbound';
+import { outbound } from './transfers/sign/outbound';
 import { settlement } from './x402/settlement/signed-type';
 import { authorisation } from './x402/sign/signed-type';
 import { topUp } from './x402/settlement/top-up';

@@ -1,6 +1,7 @@
 import { evmFamily } from '../src/chains/evm/family';
 import { type GasFees, toPrepared } from '../src/chains/evm/details';
-import type { KnownAttempt, TransactionPlan } from '../src/chains/family';
+import type { KnownAttempt } from '../src/chains/chain-client';
+import type { TransactionPlan } from '../src/chains/family';
 import { getChains } from '../src/chains/registry/data';
 import type { AttemptKind, ChainDefinition, Hex, TransactionIntent } from '../src/chains/types';
 

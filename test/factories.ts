@@ -21,7 +21,7 @@ import type { ActivateWallet, KeyAttestation } from '../src/messages/key-generat
 import { nodeIndexes } from '../src/messages/nodes';
 import { newId } from '../src/platform/ids';
 import type { SecretBox } from '../src/platform/secret-box';
-import type { TransferRequest } from '../src/transfers/request';
+import type { TransferRequest } from '../src/transfers/accept/request';
 import { AttestationEntity } from '../src/wallets/attestation-entity';
 import { WalletEntity } from '../src/wallets/entity';
 import { attestationsOf } from './attestations';

@@ -5,10 +5,10 @@ import { insertReservation } from '../src/chains/reservations';
 import type { AttemptKind, ChainDefinition, Prepared } from '../src/chains/types';
 import { TransactionEntity } from '../src/transactions/entity';
 import { toAttemptIntent, toPayment } from '../src/transactions/intent';
-import { enterSigning } from '../src/transfers/enter-signing';
+import { enterSigning } from '../src/transfers/sign/enter-signing';
 import { raiseHold } from '../src/transfers/hold';
-import { findSigners } from '../src/transfers/signers';
-import { insertAttempt } from '../src/transfers/store-attempt';
+import { findSigners } from '../src/transfers/sign/signers';
+import { insertAttempt } from '../src/transfers/sign/store-attempt';
 
 /** An attempt that the authoriser has not begun. */
 export interface Inserted {

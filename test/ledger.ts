@@ -10,10 +10,11 @@ import type { Prepared } from '../src/chains/types';
 import { Orders } from '../src/orders/orders';
 import { notFound } from '../src/platform/errors';
 import { newId } from '../src/platform/ids';
-import { type Acceptance, type AcceptDependencies, acceptTransfer } from '../src/transfers/accept';
-import { cancelTransfer } from '../src/transfers/cancel';
-import type { TransferRequest } from '../src/transfers/request';
-import { StartLimits } from '../src/transfers/start-limits';
+import { type Acceptance, type AcceptDependencies, acceptTransfer } from '../src/transfers/accept/accept';
+import { cancelTransfer } from '../src/transfers/end/cancel';
+import type { TransferRequest } from '../src/transfers/accept/request';
+import { StartLimits } from '../src/transfers/start/start-limits';
+import { countSponsored } from '../src/x402/settlement/send-approval';
 import { AttestedKeys } from '../src/wallets/attested-keys';
 import { nodeKeys } from './node-refusals';
 import { deployment, orderSigner } from './orders';
@@ -32,7 +33,7 @@ export const acceptDependencies = (
   database,
   registry,
   getFamily,
-  starts: new StartLimits(roomyStartLimits),
+  starts: new StartLimits(roomyStartLimits, countSponsored),
   addresses: new OwnAddresses(new AttestedKeys(nodeKeys, silent), changes.getFamily ?? getFamily, silent),
   approvalWaitSeconds: 86_400,
   ...changes,

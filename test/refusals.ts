@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { recordRefusal, type Refusal } from '../src/transfers/refusals';
+import { recordRefusal, type Refusal } from '../src/transfers/end/refusals';
 
 /** A refusal on record, as the step that refuses an attempt leaves it. `attempt`: which is not begun; default: the first. */
 export const refuseAttempt = (

@@ -5,7 +5,7 @@ import { EvmChainClient } from './evm/client';
 import { evmFamily } from './evm/family';
 import { EvmPaymentClient } from './evm/payments/client';
 import { Endpoints } from './evm/rpc';
-import type { ChainClient } from './family';
+import type { ChainClient } from './chain-client';
 import type { PaymentClient } from './payments';
 import type { ChainRegistry } from './registry';
 import type { ChainDefinition, ChainFamily } from './types';

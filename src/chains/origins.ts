@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import type { BlockScan, FindOrigins, Origin } from './family';
+import type { BlockScan, FindOrigins, Origin } from './chain-client';
 
 /** What transactions have spent on which outputs of the gateway depend: attempts, and what the follower has found (output_origins). */
 

@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
-import type { BlockScan, ReservationOwner } from './family';
+import type { BlockScan } from './chain-client';
+import type { ReservationOwner } from './family';
 
 /** Outputs of the gateway's addresses, as the follower has found them: written with the blocks, and taken back with them. */
 

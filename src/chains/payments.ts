@@ -99,10 +99,12 @@ export type AgreedField = 'scheme' | 'network' | 'asset' | 'payTo' | 'amount';
 export interface PaymentMethod {
   readonly payloadType: PayloadType;
   readonly schemes: readonly PaymentScheme[];
+  /** How payments of one of these schemes are settled (`Payment.method`). */
+  settlementMethod(scheme: PaymentScheme): SettlementMethod;
   /** Why a payment is refused whose payer has accepted something else than the resource server asks for. */
   disagreement(scheme: PaymentScheme, field: AgreedField): PaymentReason;
-  /** Whether both are written forms of one address. */
-  isSameAddress(a: string, b: string): boolean;
+  /** One form of an address or a signature, however it is written; other text as it is. */
+  normalise(text: string): string;
   /** What the payment uses up (`Payment.identity`), of one that need not be valid any more; null: it is not well formed. */
   identify(request: PaymentRequest): string | null;
   /** Why a settlement has failed. */

@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
-import type { Reservation, ReservationOwner } from './family';
+import type { Reservation } from './chain-client';
+import type { ReservationOwner } from './family';
 
 /**
  * Takes a resource for a transaction. With an ordinal (nonce) it is never given back.

@@ -20,10 +20,10 @@ export interface TokenDefinition {
   assetType: AssetType;
   /** Canonical (EIP-55) contract address; null for the native coin. */
   contract: string | null;
-  /** The contract takes signed authorisations (EIP-3009). */
-  eip3009?: boolean;
-  /** Name and version in the contract's EIP-712 domain, where a text that states them was found. */
-  eip712?: { name: string; version: string };
+  /** The contract itself takes payments that their payer has signed and somebody else sends. */
+  takesAuthorisations?: boolean;
+  /** Name and version that signatures for the contract are made with, where a text that states them was found. */
+  domain?: { name: string; version: string };
 }
 
 /** One chain of one environment. Differences between chains are data in this type only. */
@@ -44,12 +44,10 @@ export interface ChainDefinition {
   /** The follower watches for reorganisations down to this depth. */
   finalityDepth: number;
   blockTimeMs: number;
-  /** Rollups that charge an L1 data fee in addition to gas (GasPriceOracle predeploy). */
-  l1DataFee: boolean;
-  /**
-   * Gas that estimates of this chain contain in addition to execution (rollups that charge L1 data in gas units); 0 when absent.
-   */
-  gasOverhead?: number;
+  /** It charges for the data of a transaction in addition to its execution. */
+  chargesForData?: boolean;
+  /** What its estimates contain in addition to execution, in the family's unit of execution; 0 when absent. */
+  estimateOverhead?: number;
   /** After this long without inclusion a transfer is replaced at a higher fee. */
   stuckAfterMs: number;
   /**

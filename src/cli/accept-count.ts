@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm';
 import { AccountEntity } from '../accounts/entity';
 import { enabledChain } from '../accounts/service';
 import type { ChainRegistry } from '../chains/registry';
-import type { CountUsed } from '../transfers/missing-ordinals';
+import type { CountUsed } from '../transfers/rebuild/missing-ordinals';
 import { recordForeignOrdinals } from '../chains/reservations';
 import { invalidParameter, notFound } from '../platform/errors';
 import { isUuid } from '../platform/ids';

@@ -10,8 +10,8 @@ import { inTransaction } from '../platform/database';
 import { GatewayError } from '../platform/errors';
 import { TransactionEntity } from '../transactions/entity';
 import { isEnded } from '../transactions/state';
-import type { CountUsed } from '../transfers/missing-ordinals';
-import type { RebuildDependencies } from '../transfers/rebuild';
+import type { CountUsed } from '../transfers/rebuild/missing-ordinals';
+import type { RebuildDependencies } from '../transfers/rebuild/rebuild';
 import { currentOperator } from './operator';
 import { whileReconciling } from './reconcile-lock';
 import {

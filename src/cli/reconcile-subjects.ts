@@ -6,8 +6,8 @@ import type { MissingOrder, UnverifiedOrder } from '../orders/missing-orders';
 import { storeShownOrder } from '../orders/store-order';
 import { inTransaction } from '../platform/database';
 import { GatewayError } from '../platform/errors';
-import { type CountUsed, findUsedOrdinals, recordUsedOrdinals } from '../transfers/missing-ordinals';
-import { type KnownOrder, NotCovered, type RebuildDependencies, rebuildTransfer } from '../transfers/rebuild';
+import { type CountUsed, findUsedOrdinals, recordUsedOrdinals } from '../transfers/rebuild/missing-ordinals';
+import { type KnownOrder, NotCovered, type RebuildDependencies, rebuildTransfer } from '../transfers/rebuild/rebuild';
 import { currentOperator } from './operator';
 
 /** A transfer, or the key of a wallet, with the orders about it that the database lacks. */

@@ -11,7 +11,7 @@ import { asksForOrders } from '../orders/node-orders';
 import { ConfigError, readConfig } from '../platform/config';
 import { createDatabase } from '../platform/database';
 import { createTemporalClient } from '../platform/temporal';
-import { startTransferWorkflow } from '../transfers/workflows';
+import { startTransferWorkflow } from '../transfers/start/workflows';
 import { print, printRows } from './output';
 import { reconcile, type Reconciliation } from './reconcile-operations';
 import { CommandFailed } from './session';

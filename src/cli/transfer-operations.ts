@@ -9,10 +9,11 @@ import { GatewayError, notFound } from '../platform/errors';
 import { isUuid } from '../platform/ids';
 import { getSignedType } from '../signed-types';
 import { TransactionEntity, type TransactionStatus } from '../transactions/entity';
+import { findTimeline, type Timeline } from '../transactions/repository';
 import { isEnded } from '../transactions/state';
-import { loadAttempts } from '../transfers/attempts';
-import { recordAbandonRequest, withdrawAbandonRequest } from '../transfers/operator-requests';
-import { startTransferWorkflow } from '../transfers/workflows';
+import { loadAttempts } from '../transfers/load-attempts';
+import { recordAbandonRequest, withdrawAbandonRequest } from '../transfers/operate/operator-requests';
+import { startTransferWorkflow } from '../transfers/start/workflows';
 import { currentOperator } from './operator';
 
 const updateTimeoutMs = 15_000;
@@ -25,7 +26,7 @@ export interface TransferFilter {
 
 export interface TransferReport {
   tx: TransactionEntity;
-  timeline: { status: string; at: Date }[];
+  timeline: Timeline;
   attempts: {
     attempt: number;
     kind: string;
@@ -58,10 +59,7 @@ export class TransferOperations {
 
   async show(txId: string): Promise<TransferReport> {
     const tx = await this.find(txId);
-    const timeline = await this.database.query<TransferReport['timeline']>(
-      `select status, at from transaction_events where tx_id = $1 order by seq`,
-      [txId],
-    );
+    const timeline = await findTimeline(this.database.manager, txId);
     const attempts = await this.database.query<TransferReport['attempts']>(
       `select a.attempt, a.kind, coalesce(r.resources, '') as resources, coalesce(a.included_id, case when not $2 then a.tx_hash end) as tx_hash,
               case when $2 then a.tx_hash end as digest, a.broadcast_at, a.block_number

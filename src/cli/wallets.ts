@@ -10,7 +10,7 @@ import { ClientOperations } from './client-operations';
 import { type WalletLimit, WalletOperations } from './wallet-operations';
 import type { WalletEntity } from '../wallets/entity';
 import type { Run } from './run';
-import type { CountUsed } from '../transfers/missing-ordinals';
+import type { CountUsed } from '../transfers/rebuild/missing-ordinals';
 import { print, printRow, printRows } from './output';
 import type { Session } from './session';
 

@@ -6,15 +6,14 @@ import type { ChainRegistry } from '../chains/registry';
 import type { ChainDefinition, GatherRequest } from '../chains/types';
 import { findLedgerAccount } from '../ledger/accounts';
 import { toReconcileRequired } from '../orders/reconcile-required';
-import { enqueue } from '../outbox/outbox';
 import { inTransaction } from '../platform/database';
 import { GatewayError, invalidParameter, notFound } from '../platform/errors';
 import { isUuid, newId } from '../platform/ids';
 import { formatAmount } from '../platform/money';
 import { TransactionEntity } from '../transactions/entity';
 import { consolidationType } from '../transactions/types';
-import { placeTransferHold, toHoldRefusal } from '../transfers/hold';
-import { toNewRow } from '../transfers/new-row';
+import { toHoldRefusal } from '../transfers/hold';
+import { storeNative } from '../transfers/accept/store-native';
 import { insertConsolidation } from './signed-type';
 
 export interface ConsolidationDependencies {
@@ -107,21 +106,11 @@ async function begin(
   const { feeLocked, inputs, amount } = planned;
   const txId = newId();
   const to = { address, key: addressKey };
-  const row = toNewRow({
-    txId,
-    transactionType: consolidationType,
-    chain,
-    account,
-    token,
-    assetId: asset.ledgerAccountId,
-    to,
-    amount: 0n,
-    feeLocked,
+  await storeNative(manager, {
+    ...{ txId, transactionType: consolidationType, chain, account },
+    ...{ assetId: asset.ledgerAccountId, to, amount: 0n, feeLocked },
   });
-  await manager.insert(TransactionEntity, row);
   await insertConsolidation(manager, txId, request);
-  await placeTransferHold(manager, { txId, source: { asset, native: asset }, amount: 0n, feeLocked });
-  await enqueue(manager, { kind: 'start_transfer', subjectId: txId, clientId, chain: chain.name });
   const display = (atomic: bigint) => formatAmount(atomic, token.decimals);
   await audit(manager, {
     ...{ action: 'account.consolidation_begun', outcome: 'success', actor, clientId },

@@ -3,8 +3,8 @@ import type { GatherRequest } from '../chains/types';
 import type { TransactionEntity } from '../transactions/entity';
 import { toPayment } from '../transactions/intent';
 import type { SignedType } from '../transactions/signed-type';
-import { refuseByRule } from '../transfers/not-begun';
-import { getAccount } from '../transfers/signers';
+import { refuseByRule } from '../transfers/sign/not-begun';
+import { getAccount } from '../transfers/sign/signers';
 import { toScreened } from '../transfers/destination';
 import { checkRules } from '../screening/rules';
 

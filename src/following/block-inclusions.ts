@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import type { BlockScan } from '../chains/family';
+import type { BlockScan } from '../chains/chain-client';
 import type { InclusionEffect } from '../chains/types';
 import { GatewayError } from '../platform/errors';
 import { toAttemptIntent } from '../transactions/intent';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EntityManager } from 'typeorm';
-import type { BlockScan } from '../chains/family';
+import type { BlockScan } from '../chains/chain-client';
 import { storeOrigins } from '../chains/origins';
 import { storeOutputs, takeBackOutputs } from '../chains/outputs';
 import { inTransaction } from '../platform/database';

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import type { BlockTransaction } from '../chains/family';
+import type { BlockTransaction } from '../chains/chain-client';
 import type { AttemptKind, Hex } from '../chains/types';
 import type { IntendedTransaction } from '../transactions/intent';
 import type { TransactionType } from '../transactions/types';

@@ -7,10 +7,12 @@ import type { InclusionEffect } from '../chains/types';
 /** An attempt of the transaction is included in the block that the transaction names. */
 export const stillStands = 'exists (select 1 from transfer_attempts a where a.tx_id = t.tx_id and a.block_hash = t.block_hash)';
 /** The follower has been at the height of the block ($number, $hash) and has found another one there, or none at all. */
-export const contradicts = (chain: string, number: string, hash: string): string => `(
+const contradicts = (chain: string, number: string, hash: string): string => `(
   exists (select 1 from chain_blocks b where b.chain = ${chain} and b.number <= ${number})
   and exists (select 1 from chain_cursors c where c.chain = ${chain} and c.next_block > ${number})
   and not exists (select 1 from chain_blocks b where b.chain = ${chain} and b.number = ${number} and b.hash = ${hash}))`;
+/** The same of the block that holds an attempt `a`. */
+export const isContradicted = contradicts('a.chain', 'a.block_number', 'a.block_hash');
 
 /**
  * False, and nothing is stored, where the follower has scanned another block at that height. An id not seen before is kept.
@@ -69,7 +71,6 @@ export function clearInclusions(manager: EntityManager, chain: string, from: num
  * reorganised away before the follower came to its height, and no roll-back would ever reach it.
  */
 export function clearContradicted(manager: EntityManager, chain: string, from: number, to: number): Promise<LostInclusion[]> {
-  const isContradicted = contradicts('a.chain', 'a.block_number', 'a.block_hash');
   return clear(manager, `a.chain = $1 and a.block_number between $2 and $3 and ${isContradicted}`, [chain, from, to]);
 }
 

@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { AttemptKind, ChainDefinition } from '../chains/types';
 import type { ChainObservation } from '../messages/transfer';
 import { depthOfEnd } from './depth';
-import { contradicts } from './inclusions';
+import { isContradicted } from './inclusions';
 
 interface IncludedRow {
   tx_id: string;
@@ -22,7 +22,7 @@ export async function findAwaited(
   const rows = await manager.query<IncludedRow[]>(
     `select t.tx_id, a.included_id, a.block_number, a.kind, a.success, t.required_confirmations
        from transactions t join transfer_attempts a on a.tx_id = t.tx_id and a.block_number <= $2
-        and not ${contradicts('a.chain', 'a.block_number', 'a.block_hash')}
+        and not ${isContradicted}
       where t.chain = $1 and t.ended_at is null and t.status in ('SIGNING', 'SUBMITTED', 'NEEDS_ATTENTION')
       order by a.block_number limit 10000`,
     [chain.name, scannedTo],

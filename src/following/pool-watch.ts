@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { PoolReader } from '../chains/family';
+import type { PoolReader } from '../chains/chain-client';
 import { inTransaction } from '../platform/database';
 import type { FollowOptions } from './ports';
 

@@ -1,6 +1,6 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import type { ChainObservation } from '../messages/transfer';
-import type { ChainClient } from '../chains/family';
+import type { ChainClient } from '../chains/chain-client';
 import type { ChainDefinition, ChainFamily, DepositFound, PendingDeposit } from '../chains/types';
 import type { Logger } from '../platform/logging';
 import type { GetSignedType } from '../transactions/signed-type';

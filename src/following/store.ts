@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import type { BlockScan } from '../chains/family';
+import type { BlockScan } from '../chains/chain-client';
 import type { ChainDefinition, FeeLevels } from '../chains/types';
 
 /** The follower's cursor and the blocks it has scanned. Block numbers are plain numbers: no chain gets near 2^53. */

@@ -13,7 +13,7 @@ import { connectAs } from '../platform/database-login';
 import { createLogger } from '../platform/logging';
 import { startHealthListener } from '../platform/metrics';
 import { createTemporalClient } from '../platform/temporal';
-import { transferWorkflowsOn } from '../transfers/workflows';
+import { transferWorkflowsOn } from '../transfers/start/workflows';
 import { keyGenerationOn } from '../wallets/key-generation';
 import { createTargetGuard } from '../webhooks/ssrf-guard';
 import { runMain, shutdownSignal, untilUp } from './process';

@@ -33,14 +33,14 @@ import type { Logger } from '../platform/logging';
 import { SecurityFactorRepository } from '../security-factors/repository';
 import { securityFactorRoutes } from '../security-factors/routes';
 import { SecurityFactorService } from '../security-factors/service';
-import { Approvals } from '../transfers/approvals';
+import { Approvals } from '../transfers/screen/approvals';
 import { TransactionRepository } from '../transactions/repository';
 import { transactionRoutes } from '../transactions/routes';
 import { TransactionService } from '../transactions/service';
 import { transferRoutes } from '../transfers/routes';
 import { TransferService } from '../transfers/service';
-import { StartLimits, type StartLimitSettings } from '../transfers/start-limits';
-import type { TransferWorkflows } from '../transfers/workflows';
+import { StartLimits, type StartLimitSettings } from '../transfers/start/start-limits';
+import type { TransferWorkflows } from '../transfers/start/workflows';
 import { AttestedKeys } from '../wallets/attested-keys';
 import { GenerationLimits, type GenerationLimitSettings } from '../wallets/generation-limits';
 import type { KeyGeneration } from '../wallets/key-generation';
@@ -58,6 +58,7 @@ import { signRoutes } from '../x402/sign/routes';
 import { SignService } from '../x402/sign/service';
 import { ServedChains } from '../x402/served';
 import { X402Service } from '../x402/service';
+import { countSponsored } from '../x402/settlement/send-approval';
 import { SettlementService, type SettlementWaits } from '../x402/settlement/service';
 import { SettlementWatch } from '../x402/settlement/watch';
 import { PaymentVerifier } from '../x402/verify';
@@ -106,7 +107,7 @@ export interface Resources {
 /** Creates every resource of the API: the same in the process and in the tests. */
 export async function createResources(deps: ResourceDependencies): Promise<Resources> {
   const { database, registry, getFamily, workflows, boxes, nodeKeys, log } = deps;
-  const starts = new StartLimits(deps.startLimits);
+  const starts = new StartLimits(deps.startLimits, countSponsored);
   const generations = new GenerationLimits(deps.generationLimits);
   const outbox = new WorkflowOutbox(database, createDeliveries({ ...deps, starts, generations }), log);
   const tokens = await AccessTokens.create(deps.tokenOptions);

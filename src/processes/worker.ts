@@ -6,7 +6,7 @@ import { withMappedErrors } from '../../activities/errors';
 import { createWalletActivities } from '../../activities/wallet';
 import { createTransferActivities } from '../../activities/transfer';
 import { chainTaskQueue, mainTaskQueue } from '../messages/task-queues';
-import type { ChainClient } from '../chains/family';
+import type { ChainClient } from '../chains/chain-client';
 import { createChainClients } from '../chains/clients';
 import { getFamily } from '../chains/families';
 import { loadRegistry } from '../chains/registry';
@@ -29,9 +29,10 @@ import { createTargetGuard } from '../webhooks/ssrf-guard';
 import { dispatchBlacklists } from '../screening/distribution';
 import { SettlerWatch } from '../settlers/watch';
 import { sendRequestedWithdrawals } from '../settlers/withdrawals/send';
-import { expireApprovals } from '../transfers/approval-expiry';
-import { StartLimits } from '../transfers/start-limits';
-import { observationSignaller, transferWorkflowsOn } from '../transfers/workflows';
+import { expireApprovals } from '../transfers/screen/approval-expiry';
+import { StartLimits } from '../transfers/start/start-limits';
+import { countSponsored } from '../x402/settlement/send-approval';
+import { observationSignaller, transferWorkflowsOn } from '../transfers/start/workflows';
 import { GenerationLimits } from '../wallets/generation-limits';
 import { keyGenerationOn } from '../wallets/key-generation';
 import { restartLostGenerations } from '../wallets/lost-generations';
@@ -99,7 +100,7 @@ runMain('worker', async () => {
     database,
     workflows: transferWorkflowsOn(temporal),
     keyGeneration,
-    starts: new StartLimits(toStartLimits(config)),
+    starts: new StartLimits(toStartLimits(config), countSponsored),
     generations: new GenerationLimits(toGenerationLimits(config)),
     log: logger,
   });

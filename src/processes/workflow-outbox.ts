@@ -2,9 +2,9 @@ import type { DataSource } from 'typeorm';
 import type { Deliveries } from '../outbox/outbox';
 import type { Config } from '../platform/config';
 import type { Logger } from '../platform/logging';
-import { transferDeliveries } from '../transfers/deliveries';
-import type { StartLimits, StartLimitSettings } from '../transfers/start-limits';
-import type { TransferWorkflows } from '../transfers/workflows';
+import { transferDeliveries } from '../transfers/start/deliveries';
+import type { StartLimits, StartLimitSettings } from '../transfers/start/start-limits';
+import type { TransferWorkflows } from '../transfers/start/workflows';
 import type { GenerationLimits, GenerationLimitSettings } from '../wallets/generation-limits';
 import type { KeyGeneration } from '../wallets/key-generation';
 

@@ -9,14 +9,20 @@ export interface TransactionFilter {
   chain?: string;
 }
 
+/** Its states, oldest first. */
+export type Timeline = { status: string; at: Date }[];
+
 export interface TransactionDetails {
   tx: TransactionEntity;
-  timeline: { status: string; at: Date }[];
+  timeline: Timeline;
   /** Containing block, also before it has the required depth; null while it is in none. */
   blockNumber: bigint | null;
   /** Newest block that the chain's follower has seen. */
   headBlock: bigint | null;
 }
+
+export const findTimeline = (manager: EntityManager, txId: string): Promise<Timeline> =>
+  manager.query<Timeline>('select status, at from transaction_events where tx_id = $1 order by seq', [txId]);
 
 /** Transactions of one client at a time. */
 export class TransactionRepository {
@@ -34,10 +40,7 @@ export class TransactionRepository {
     const tx = await this.find(clientId, txId);
     if (!tx) return null;
     const [timeline, [attempt], [cursor]] = await Promise.all([
-      this.database.query<{ status: string; at: Date }[]>(
-        `select status, at from transaction_events where tx_id = $1 order by seq`,
-        [tx.txId],
-      ),
+      findTimeline(this.database.manager, tx.txId),
       this.database.query<{ block_number: string }[]>(
         `select block_number from transfer_attempts where tx_id = $1 and block_number is not null`,
         [tx.txId],

@@ -1,9 +1,16 @@
 import type { EntityManager } from 'typeorm';
 import type { AccountEntity } from '../accounts/entity';
-import type { AttemptKind, FamilyRules, TransactionDescription, TransactionIntent } from '../chains/types';
+import type { AttemptKind, ChainDefinition, FamilyRules, TransactionDescription, TransactionIntent } from '../chains/types';
 import type { AttemptFacts } from '../messages/order';
 import type { TransactionEntity } from './entity';
 import type { IntendedTransaction } from './intent';
+
+/** What a transaction is built from, and what its bytes say. */
+export interface BuiltTransaction {
+  chain: ChainDefinition;
+  intent: TransactionIntent;
+  described: TransactionDescription;
+}
 
 /**
  * What differs between the types of transactions that are signed, except for what the columns of a type (types.ts) already say. The
@@ -38,12 +45,7 @@ export interface SignedType {
    * The nodes compare the bytes with the order alone: what is stored beside the transaction has to be what the bytes say.
    * @returns name of the first stored field that is not; null: none. Absent: nothing is stored beside the transaction
    */
-  findDifference?(
-    manager: EntityManager,
-    transaction: TransactionEntity,
-    intent: TransactionIntent,
-    described: TransactionDescription,
-  ): Promise<string | null>;
+  findDifference?(manager: EntityManager, transaction: TransactionEntity, built: BuiltTransaction): Promise<string | null>;
   /**
    * Stores what is kept beside the transaction, from its bytes alone: of one that is rebuilt after the database was restored. Absent:
    * nothing is.

@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
-import type { ChainClient, GetFamily } from '../chains/family';
+import type { ChainClient } from '../chains/chain-client';
+import type { GetFamily } from '../chains/family';
 import type { ChainRegistry } from '../chains/registry';
 import type { AlertLog } from '../ledger/accounts';
 import type { NodeKeys } from '../mpc/identity';

@@ -8,8 +8,8 @@ import { repayLosses } from '../ledger/repay-losses';
 import { GatewayError } from '../platform/errors';
 import { formatAmount } from '../platform/money';
 import type { TransactionEntity } from '../transactions/entity';
-import { refuse } from './not-begun';
-import type { TransferSource } from './source';
+import { refuse } from './sign/not-begun';
+import type { TransferSource } from './accept/source';
 
 export interface HeldAccounts {
   token: LedgerAccountEntity;

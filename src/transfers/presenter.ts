@@ -1,6 +1,6 @@
 import type { CreatedAnswer } from '../http/context';
 import { isEnded } from '../transactions/state';
-import type { Acceptance } from './accept';
+import type { Acceptance } from './accept/accept';
 import type { TransferView } from './schema';
 
 const presentAccepted = ({ txId, status }: Acceptance): TransferView => ({

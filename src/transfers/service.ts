@@ -2,8 +2,8 @@ import type { RequestedBy } from '../audit/log';
 import type { Caller, IdempotencyContext } from '../http/context';
 import type { WorkflowOutbox } from '../outbox/outbox';
 import { GatewayError } from '../platform/errors';
-import { type Acceptance, type AcceptDependencies, acceptTransfer, type StoreAnswer } from './accept';
-import { cancelTransfer } from './cancel';
+import { type Acceptance, type AcceptDependencies, acceptTransfer, type StoreAnswer } from './accept/accept';
+import { cancelTransfer } from './end/cancel';
 import { toAnswer } from './presenter';
 import type { CreateTransfer } from './schema';
 

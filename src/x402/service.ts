@@ -1,5 +1,4 @@
 import type { DataSource } from 'typeorm';
-import { findPaymentMethod } from '../chains/payment-methods';
 import type { PaymentRequest } from '../chains/payments';
 import type { ChainRegistry } from '../chains/registry';
 import type { Logger } from '../platform/logging';
@@ -43,10 +42,10 @@ export class X402Service {
 
   /** A payment that has a settlement is good for nothing else, whether or not the chain has executed it. */
   private async verifyUnclaimed(clientId: string, request: PaymentRequest): Promise<Verification> {
-    const identity = findPaymentMethod(request.chain.family, request)?.identify(request) ?? null;
+    const key = toPaymentKey(request);
     const [verification, claimed] = await Promise.all([
       this.verifier.verify(clientId, request),
-      identity === null ? null : findClaimed(this.database.manager, clientId, toPaymentKey(request, identity)),
+      key && findClaimed(this.database.manager, clientId, key),
     ]);
     if ('reason' in verification || claimed === null) return verification;
     return { reason: claimed.outcome === 'conflict' ? 'payment_identifier_conflict' : 'duplicate_settlement' };

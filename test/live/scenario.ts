@@ -5,7 +5,7 @@ import type { Coin } from '../../src/chains/bitcoin/codec/transaction';
 import { readDetails, toPrepared } from '../../src/chains/bitcoin/details';
 import { virtualSize } from '../../src/chains/bitcoin/sizes';
 import { getFamily } from '../../src/chains/families';
-import type { AttemptStatus, KnownAttempt } from '../../src/chains/family';
+import type { AttemptStatus, KnownAttempt } from '../../src/chains/chain-client';
 import type { ChainDefinition } from '../../src/chains/types';
 import { signDigests } from '../bitcoin';
 

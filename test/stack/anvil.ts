@@ -14,7 +14,7 @@ export interface TestAnvil {
 }
 
 /** A separate chain for one test file, with the test tokens; it ends with the test process. */
-export async function startTestAnvil({ chainId = 1, l1DataFee = false, blockTimeSeconds = 1 } = {}): Promise<TestAnvil> {
+export async function startTestAnvil({ chainId = 1, chargesForData = false, blockTimeSeconds = 1 } = {}): Promise<TestAnvil> {
   const folder = mkdtempSync(path.join(tmpdir(), 'custody-gateway-anvil-'));
   const logFile = path.join(folder, 'anvil.log');
   const port = await freePort();
@@ -29,7 +29,7 @@ export async function startTestAnvil({ chainId = 1, l1DataFee = false, blockTime
   const chain = devChain(rpc);
   if (!(await until(async () => (await chain.getChainId()) === chainId, 15_000, 50)))
     throw new Error(`Anvil did not start:\n${logTail(logFile)}`);
-  await prepareChain(chain, { l1DataFee });
+  await prepareChain(chain, { chargesForData });
   const stop = async () => {
     await endProcess(pid, identity, 'SIGTERM', 5_000);
     rmSync(folder, { recursive: true, force: true });

@@ -12,7 +12,6 @@ export const toyChain = (changes: Partial<ChainDefinition> = {}): ChainDefinitio
   confirmations: 2,
   finalityDepth: 4,
   blockTimeMs: 100,
-  l1DataFee: false,
   stuckAfterMs: 60_000,
   maxNetworkFee: 1_000n,
   explorerTx: null,

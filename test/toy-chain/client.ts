@@ -9,7 +9,7 @@ import type {
   KnownAttempt,
   PrepareRequest,
   ScanResult,
-} from '../../src/chains/family';
+} from '../../src/chains/chain-client';
 import type {
   ChainDefinition,
   FeeLevels,

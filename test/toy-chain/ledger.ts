@@ -8,7 +8,7 @@ import {
   type ToyMessage,
   type ToyTransaction,
 } from './message';
-import type { BroadcastOutcome } from '../../src/chains/family';
+import type { BroadcastOutcome } from '../../src/chains/chain-client';
 import type { Hex } from '../../src/chains/types';
 
 export interface ToyBlock {

@@ -5,7 +5,7 @@ import { authoriserActivities, chainActivities, transferActivities } from '../ac
 import { isCancelled, toProblem } from '../failures';
 import { endUnsigned } from './end-unsigned';
 import { continueFromRows, ended, type Next, park } from './next';
-import { followAbandoned, followToItsEnd, resume, toNext } from './resume';
+import { followAbandoned, followUntilOver, resume, toNext } from './resume';
 import type { TransferState } from './state';
 import { reserveWaits } from './waits';
 
@@ -35,7 +35,7 @@ function startFirstAttempt(state: TransferState): Promise<Next> {
 function replaceAttempt(state: TransferState): Promise<Next> {
   return beginAttempt(state, 'replacement', ({ code, reason, byRule, isExecuted, isFollowed }) => {
     if (isExecuted || isFollowed) return { next: 'confirm' };
-    if (code === 'expired' && state.isTimed) return followToItsEnd(state);
+    if (code === 'expired' && state.isTimed) return followUntilOver(state);
     if (isScreened({ byRule })) return park(code, `${reason}: it is not sent again at a higher fee`, { next: 'confirm' });
     const why = code === 'stuck' ? reason : 'Not included in time, and a higher fee is beyond the locked bound';
     return park('stuck', why, { next: 'confirm' });

@@ -32,7 +32,7 @@ export async function resume(state: TransferState, kind: AttemptKind): Promise<N
         if (begun.isExecuted) return follow(state);
         if (begun.code === 'abandoned') return followAbandoned(state);
         if (begun.code === 'address_blacklisted' && newest === 'first') return { next: 'abandon' };
-        if (begun.code === 'expired') return followToItsEnd(state);
+        if (begun.code === 'expired') return followUntilOver(state);
         return park(begun.code, begun.reason, { next: 'resume', kind: newest });
       case 'wait':
       case 'needs_approval':
@@ -58,7 +58,7 @@ export function toNext(state: TransferState, begun: Extract<BeginSigningResult, 
  * Nothing more of it is signed but its cancellation, if the chain has not executed what was sent when its time is over. The time that is
  * left is read again: it ends early where nobody needs the transaction any more.
  */
-export async function followToItsEnd(state: TransferState): Promise<Next> {
+export async function followUntilOver(state: TransferState): Promise<Next> {
   const adopted = await transferActivities.adoptHold({ txId: state.txId });
   if (adopted.outcome === 'ended') return ended(adopted);
   state.adopt(adopted.transfer);

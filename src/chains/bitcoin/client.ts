@@ -15,7 +15,7 @@ import type {
   PrepareRequest,
   Reservation,
   ScanResult,
-} from '../family';
+} from '../chain-client';
 import type { ChainDefinition, FeeLevels, Hex, InclusionEffect, Prepared } from '../types';
 import type { BitcoinBackend } from './backend';
 import { parseRawTransaction } from './block';

@@ -1,4 +1,4 @@
-import type { FindOrigins, OutputOrigin } from '../family';
+import type { FindOrigins, OutputOrigin } from '../chain-client';
 import type { BitcoinBackend } from './backend';
 import { parseRawTransaction, type RawTransaction } from './block';
 

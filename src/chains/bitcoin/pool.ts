@@ -1,5 +1,5 @@
 import type { EndpointList } from '../endpoints';
-import type { IsOurs, PoolReader } from '../family';
+import type { IsOurs, PoolReader } from '../chain-client';
 import type { PendingDeposit } from '../types';
 import type { BitcoinBackend } from './backend';
 import { parseRawTransaction, type RawTransaction } from './block';

@@ -1,4 +1,4 @@
-import type { BlockScan, IsOurs, OutputFound } from '../family';
+import type { BlockScan, IsOurs, OutputFound } from '../chain-client';
 import type { ChainDefinition, PendingDeposit } from '../types';
 import { parseBlock, type RawTransaction } from './block';
 import { toAddress, toScript } from './codec/address';

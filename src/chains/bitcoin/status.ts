@@ -1,4 +1,4 @@
-import type { AttemptState, AttemptStatus, FindOrigins, ImpossibleProof, KnownAttempt, Reservation } from '../family';
+import type { AttemptState, AttemptStatus, FindOrigins, ImpossibleProof, KnownAttempt, Reservation } from '../chain-client';
 import type { ChainDefinition, Hex, InclusionEffect } from '../types';
 import type { BitcoinBackend } from './backend';
 import { parseRawTransaction } from './block';

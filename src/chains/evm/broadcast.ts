@@ -1,5 +1,5 @@
 import { keccak256 } from 'viem';
-import type { BroadcastOutcome } from '../family';
+import type { BroadcastOutcome } from '../chain-client';
 import type { Hex } from '../types';
 import { NodeRefusal, type RpcCall } from './rpc';
 import type { RpcTransaction } from './rpc-types';

@@ -13,7 +13,7 @@ import type {
   PrepareRequest,
   Reservation,
   ScanResult,
-} from '../family';
+} from '../chain-client';
 import type { ChainDefinition, FeeLevels, Hex, InclusionEffect, Prepared, TransactionIntent } from '../types';
 import { prepareAuthorisation } from './authorise/prepare';
 import { broadcastTo } from './broadcast';
@@ -191,7 +191,7 @@ export class EvmChainClient implements ChainClient {
           : new GatewayError('unavailable', 'The look-up of deposit addresses failed', { cause: error });
       });
     return this.endpoints
-      .run((call, facts) => scanBlocks(call, this.chain, { from, to }, lookUp, facts))
+      .run((call, capabilities) => scanBlocks(call, this.chain, { from, to }, lookUp, capabilities))
       .catch((error: unknown) => this.refused(error));
   }
 

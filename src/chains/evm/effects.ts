@@ -1,4 +1,4 @@
-import type { EffectRequest } from '../family';
+import type { EffectRequest } from '../chain-client';
 import type { InclusionEffect, TransactionIntent } from '../types';
 import { fetchCarriedOut } from './authorise/carried-out';
 import { getPayment } from './codec/payment';

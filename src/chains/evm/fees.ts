@@ -82,7 +82,7 @@ export function planFees(levels: EvmFeeLevels, previous: Hex | null): PlannedFee
 
 function bound(chain: ChainDefinition, token: TokenDefinition, levels: FeeLevels): bigint {
   const now = decodeLevels(levels);
-  const gas = assumedGas(token) + BigInt(chain.gasOverhead ?? 0);
+  const gas = assumedGas(token) + BigInt(chain.estimateOverhead ?? 0);
   return gas * highest(current(now)) * replacementHeadroom + now.l1DataFee * l1Headroom;
 }
 
@@ -92,8 +92,8 @@ export function assumedGas(token: TokenDefinition): bigint {
 }
 
 /** Highest gas limit of what an intent is to do; of a settlement with the gas that the chain's estimates contain beside its execution. */
-export const highestGas = ({ gasOverhead = 0 }: ChainDefinition, { action }: TransactionIntent): bigint =>
-  action ? maxSettlementGas + BigInt(gasOverhead) : maxGas;
+export const highestGas = ({ estimateOverhead = 0 }: ChainDefinition, { action }: TransactionIntent): bigint =>
+  action ? maxSettlementGas + BigInt(estimateOverhead) : maxGas;
 
 /**
  * Gas limit from an estimate, with as much margin as `highest` leaves; never below that of the replaced attempt. A plain transfer has a

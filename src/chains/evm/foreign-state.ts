@@ -1,4 +1,4 @@
-import type { ForeignState, ForeignTransaction } from '../family';
+import type { ForeignState, ForeignTransaction } from '../chain-client';
 import type { ChainDefinition, Hex } from '../types';
 import { NodeRefusal, type RpcCall } from './rpc';
 import { quantity } from './rpc-types';

@@ -1,4 +1,4 @@
-import type { AttemptState, KnownAttempt } from '../family';
+import type { AttemptState, KnownAttempt } from '../chain-client';
 import type { InclusionEffect } from '../types';
 import { fetchEffects } from './effects';
 import type { RpcCall } from './rpc';

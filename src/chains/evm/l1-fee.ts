@@ -12,7 +12,7 @@ const gasPriceOracleAbi = parseAbi(['function getL1Fee(bytes data) view returns 
  * changes until the transaction is included.
  */
 export async function fetchL1Fee(call: RpcCall, chain: ChainDefinition, transaction: Hex): Promise<bigint> {
-  if (!chain.l1DataFee) return 0n;
+  if (!chain.chargesForData) return 0n;
   const data = encodeFunctionData({ abi: gasPriceOracleAbi, functionName: 'getL1Fee', args: [transaction] });
   const answer = await call<Hex>('eth_call', [{ to: gasPriceOracle, data }, 'latest']);
   if (answer === '0x') {

@@ -136,7 +136,7 @@ export class Endpoints {
    * function that does not wait for others to share an HTTP request with. A NodeRefusal thrown by `work` is passed on, unless its code stands for a problem of the endpoint.
    * @throws GatewayError chain_unavailable when no endpoint could do the work.
    */
-  run<T>(work: (call: RpcCall, facts: Map<string, unknown>, callAtOnce: RpcCall) => Promise<T>): Promise<T> {
+  run<T>(work: (call: RpcCall, capabilities: Map<string, unknown>, callAtOnce: RpcCall) => Promise<T>): Promise<T> {
     return this.list.run(({ call, capabilities, callAtOnce }) => work(call, capabilities, callAtOnce));
   }
 

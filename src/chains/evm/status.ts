@@ -1,4 +1,4 @@
-import type { AttemptState, AttemptStatus, KnownAttempt, Reservation } from '../family';
+import type { AttemptState, AttemptStatus, KnownAttempt, Reservation } from '../chain-client';
 import type { ChainDefinition, JsonObject } from '../types';
 import { authorisationState } from './authorise/status';
 import { stateOfIncluded } from './included';

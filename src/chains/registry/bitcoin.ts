@@ -21,7 +21,6 @@ const common = {
   confirmations: 3,
   finalityDepth: 12,
   blockTimeMs: 10 * minute,
-  l1DataFee: false,
   stuckAfterMs: 60 * minute,
   maxNetworkFee: 2_000_000n,
 } satisfies Partial<ChainDefinition>;

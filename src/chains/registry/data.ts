@@ -45,7 +45,11 @@ function token(
  * left out where no text states it [X].
  */
 function usdc(contract: string, domainName?: 'USD Coin' | 'USDC'): TokenDefinition {
-  return { ...token('USDC', contract), eip3009: true, ...(domainName && { eip712: { name: domainName, version: '2' } }) };
+  return {
+    ...token('USDC', contract),
+    takesAuthorisations: true,
+    ...(domainName && { domain: { name: domainName, version: '2' } }),
+  };
 }
 
 const minute = 60_000;
@@ -61,7 +65,7 @@ const opStack = {
   confirmations: 10,
   finalityDepth: 600,
   blockTimeMs: 2_000,
-  l1DataFee: true,
+  chargesForData: true,
   stuckAfterMs: minute,
   maxNetworkFee: milli(50n),
 };
@@ -79,7 +83,6 @@ const common = {
     confirmations: 12,
     finalityDepth: 96,
     blockTimeMs: 12_000,
-    l1DataFee: false,
     stuckAfterMs: 3 * minute,
     maxNetworkFee: milli(250n),
   },
@@ -89,7 +92,6 @@ const common = {
     confirmations: 15,
     finalityDepth: 64,
     blockTimeMs: 750,
-    l1DataFee: false,
     stuckAfterMs: minute,
     maxNetworkFee: milli(50n),
   },
@@ -102,7 +104,6 @@ const common = {
     confirmations: 64,
     finalityDepth: 256,
     blockTimeMs: 2_000,
-    l1DataFee: false,
     stuckAfterMs: 2 * minute,
     maxNetworkFee: milli(20_000n),
   },
@@ -115,10 +116,9 @@ const common = {
     confirmations: 20,
     finalityDepth: 4_800,
     blockTimeMs: 250,
-    l1DataFee: false,
     stuckAfterMs: minute,
     maxNetworkFee: milli(50n),
-    gasOverhead: 200_000,
+    estimateOverhead: 200_000,
   },
   optimism: opStack,
   /** Snowman accepts a block finally within two seconds; the rest is for nodes that lag behind each other. */
@@ -127,7 +127,6 @@ const common = {
     confirmations: 6,
     finalityDepth: 12,
     blockTimeMs: 1_500,
-    l1DataFee: false,
     stuckAfterMs: minute,
     maxNetworkFee: milli(1_000n),
   },
@@ -274,7 +273,7 @@ function local(name: ChainName): ChainDefinition {
   const tokens = production[name].tokens.map((token) => ({
     ...token,
     decimals: 6,
-    ...(token.eip3009 && { eip712: { name: 'USD Coin', version: '2' } }),
+    ...(token.takesAuthorisations && { domain: { name: 'USD Coin', version: '2' } }),
   }));
   return {
     ...define(name, { ...production[name], network: 'local', tokens }),

@@ -84,7 +84,7 @@ export function assertTakesAuthorisations({ described: { outputs }, chain, same 
   for (const { tokenContract } of outputs) {
     const isToken = tokenContract !== null && same(tokenContract, contract);
     const token = tokenByContract(chain, tokenContract);
-    assertMatches(!isToken || token?.eip3009 === true, 'recipients', 'the token takes no authorisations');
+    assertMatches(!isToken || token?.takesAuthorisations === true, 'recipients', 'the token takes no authorisations');
   }
 }
 

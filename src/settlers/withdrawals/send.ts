@@ -3,12 +3,9 @@ import { AccountEntity } from '../../accounts/entity';
 import type { GetFamily } from '../../chains/family';
 import type { ChainRegistry } from '../../chains/registry';
 import { readUncovered } from '../../ledger/posting';
-import { enqueue } from '../../outbox/outbox';
 import { inTransaction } from '../../platform/database';
-import { TransactionEntity } from '../../transactions/entity';
 import { withdrawalType } from '../../transactions/types';
-import { placeTransferHold } from '../../transfers/hold';
-import { toNewRow } from '../../transfers/new-row';
+import { storeNative } from '../../transfers/accept/store-native';
 
 export interface WithdrawalDependencies {
   database: DataSource;
@@ -79,21 +76,10 @@ async function make(
   const amount = row.amount === null ? BigInt(row.available) - feeLocked : BigInt(row.amount);
   const { ledger_account_id: assetId } = row;
   if (assetId === null || amount <= 0n) return refuse(manager, id, notEnough);
-  const transfer = {
-    txId: id,
-    transactionType: withdrawalType,
-    chain,
-    account,
-    token: chain.native,
-    assetId,
-    to,
-    amount,
-    feeLocked,
-  };
-  await manager.insert(TransactionEntity, toNewRow(transfer));
-  const asset = { ledgerAccountId: assetId, chain: chain.name, symbol: chain.native.symbol };
-  await placeTransferHold(manager, { txId: id, source: { asset, native: asset }, amount, feeLocked });
-  await enqueue(manager, { kind: 'start_transfer', subjectId: id, clientId: account.clientId });
+  await storeNative(manager, {
+    ...{ txId: id, transactionType: withdrawalType, chain, account, assetId, to, amount, feeLocked },
+    needsNoRoom: true,
+  });
 }
 
 /** undefined: it is made or refused. */

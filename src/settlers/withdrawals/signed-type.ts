@@ -2,8 +2,8 @@ import type { EntityManager } from 'typeorm';
 import type { TransactionEntity } from '../../transactions/entity';
 import { toPayment } from '../../transactions/intent';
 import type { SignedType } from '../../transactions/signed-type';
-import { refuse } from '../../transfers/not-begun';
-import { getAccount } from '../../transfers/signers';
+import { refuse } from '../../transfers/sign/not-begun';
+import { getAccount } from '../../transfers/sign/signers';
 
 /** Coins of a drained settler, to where an operator has asked for. Whether they may go there, each signing node decides by its own file. */
 export const withdrawal: SignedType = {

@@ -9,7 +9,7 @@ import { newId } from '../../platform/ids';
 import type { Settler } from '../../settlers/attested';
 import { promisedGas } from '../../settlers/promised-gas';
 import { refusedLately } from '../../settlers/refused-lately';
-import type { StartLimits } from '../../transfers/start-limits';
+import type { StartLimits } from '../../transfers/start/start-limits';
 import { TransactionEntity } from '../../transactions/entity';
 import type { Reason } from '../reasons';
 import type { GoodPayment } from '../verify';

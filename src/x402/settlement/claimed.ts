@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import { findPaymentMethod } from '../../chains/payment-methods';
 import type { PaymentRequest } from '../../chains/payments';
 import { hashPaymentRequest } from './request-hash';
 
@@ -13,10 +14,14 @@ export interface PaymentKey {
   paymentId: string | null;
 }
 
-export const toPaymentKey = (request: PaymentRequest, identity: string): PaymentKey => ({
-  ...{ chain: request.chain.name, payloadType: request.payloadType, identity, paymentId: request.paymentId },
-  requestHash: hashPaymentRequest(request, identity),
-});
+/** null: what the payment uses up is not well formed. */
+export function toPaymentKey(request: PaymentRequest): PaymentKey | null {
+  const { chain, payloadType, paymentId } = request;
+  const method = findPaymentMethod(chain.family, request);
+  const identity = method?.identify(request) ?? null;
+  if (!method || identity === null) return null;
+  return { chain: chain.name, payloadType, identity, paymentId, requestHash: hashPaymentRequest(request, method, identity) };
+}
 
 /**
  * `mine`: the same client has asked for the same before; `duplicate`: the payment has a settlement that another client, or another

@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm';
 import { enqueue } from '../../outbox/outbox';
 import { inTransaction, requestTransaction } from '../../platform/database';
 import { findTransactionForUpdate, isEnded } from '../../transactions/state';
-import { endUnsigned } from '../../transfers/end';
+import { endUnsigned } from '../../transfers/end/end';
 
 /** Whoever waits for a shorter time does not take it from another one. */
 const minAgeMs = 5_000;

@@ -3,19 +3,17 @@ import { AccountEntity } from '../../accounts/entity';
 import { audit, type AuditActor } from '../../audit/log';
 import type { ChainDefinition } from '../../chains/types';
 import type { FundingResult } from '../../messages/transfer';
-import { enqueue, type OutboxMessage } from '../../outbox/outbox';
+import type { OutboxMessage } from '../../outbox/outbox';
 import { inTransaction } from '../../platform/database';
 import { newId } from '../../platform/ids';
 import { formatAmount } from '../../platform/money';
 import { isBlacklisted } from '../../screening/destinations';
 import { promisedGas } from '../../settlers/promised-gas';
-import { TransactionEntity } from '../../transactions/entity';
 import { findTransactionForUpdate, isEnded } from '../../transactions/state';
 import { topUpType } from '../../transactions/types';
 import type { TransferDependencies } from '../../transfers/dependencies';
-import { placeTransferHold } from '../../transfers/hold';
-import { toNewRow } from '../../transfers/new-row';
-import { recordRefusal, type RefusalReason } from '../../transfers/refusals';
+import { recordRefusal, type RefusalReason } from '../../transfers/end/refusals';
+import { storeNative } from '../../transfers/accept/store-native';
 import { countedCost } from './gas-budget';
 
 type Steps = Pick<TransferDependencies, 'database' | 'registry' | 'getFamily' | 'outbox'>;
@@ -71,15 +69,11 @@ async function makeTopUp(
   if (account.available < amount + feeLocked) return refuse(manager, txId, noCoins);
   const { assetId } = account;
   const id = newId();
-  await manager.insert(TransactionEntity, {
-    ...toNewRow({ txId: id, transactionType: topUpType, chain, account, token: chain.native, assetId, to, amount, feeLocked }),
-    parentTxId: txId,
+  const start = await storeNative(manager, {
+    ...{ txId: id, transactionType: topUpType, chain, account, assetId, to, amount, feeLocked, parentTxId: txId },
+    // settlements that wait for it may have taken it
+    needsNoRoom: true,
   });
-  const asset = { ledgerAccountId: assetId, chain: chain.name, symbol: chain.native.symbol };
-  await placeTransferHold(manager, { txId: id, source: { asset, native: asset }, amount, feeLocked });
-  // without its chain: it does not wait for room, which settlements that wait for it may have taken
-  const start = { kind: 'start_transfer', subjectId: id, clientId: account.clientId } as const;
-  await enqueue(manager, start);
   await audit(manager, {
     action: 'x402.payer_funded',
     outcome: 'success',

@@ -1,9 +1,10 @@
 import type { EntityManager } from 'typeorm';
-import type { ForeignState } from '../../chains/family';
+import type { ForeignState } from '../../chains/chain-client';
 import type { Hex } from '../../chains/types';
 import type { ApprovalResult } from '../../messages/transfer';
 import { type ChainDependencies, getClient } from '../../transfers/dependencies';
-import { recordRefusal, type RefusalReason } from '../../transfers/refusals';
+import { recordRefusal, type RefusalReason } from '../../transfers/end/refusals';
+import type { CountByChain } from '../../transfers/start/start-limits';
 import { minLeftMs, settlementTimeLeft } from './time-left';
 
 type Steps = Pick<ChainDependencies, 'database' | 'clients'>;
@@ -76,3 +77,14 @@ async function findApproval(manager: EntityManager, txId: string): Promise<Appro
   if (!row) throw new Error(`settlement ${txId} has no approval`);
   return row;
 }
+
+/** Settlements that wait for what their payers have to approve. */
+export const countSponsored: CountByChain = async (manager) => {
+  const rows = await manager.query<{ chain: string; count: number }[]>(
+    `select t.chain, count(*)::int as count from x402_approvals a join transactions t using (tx_id)
+      where t.ended_at is null and t.status in ('PENDING', 'SIGNING') and t.signing_begun_at is null
+        and not exists (select from workflow_outbox o where o.kind = 'start_transfer' and o.subject_id = t.tx_id)
+      group by t.chain`,
+  );
+  return new Map(rows.map(({ chain, count }) => [chain, count]));
+};

@@ -69,9 +69,8 @@ export class SettlementService {
   private async settleRead(askedBy: AskedBy, read: ReadResult, wait: Wait, log: Pick<Logger, 'warn'>): Promise<Settled> {
     if ('reason' in read) return refused(read, read.reason);
     const { request } = read;
-    const identity = findPaymentMethod(request.chain.family, request)?.identify(request) ?? null;
-    if (identity === null) return refused(read, await this.toReasonUnread(askedBy, request));
-    const key = toPaymentKey(request, identity);
+    const key = toPaymentKey(request);
+    if (!key) return refused(read, await this.toReasonUnread(askedBy, request));
     const claimed = (await this.findEarlier(askedBy, key)) ?? (await this.accept(askedBy, request, key, log));
     if ('reason' in claimed) return refused(read, claimed.reason);
     const ms = wait === 'usual' ? this.deps.waitMs[request.version] : wait.ms;

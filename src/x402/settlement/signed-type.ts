@@ -8,7 +8,7 @@ import type { TransactionEntity } from '../../transactions/entity';
 import { getSender, type IntendedTransaction, toPayment } from '../../transactions/intent';
 import type { SignedType } from '../../transactions/signed-type';
 import { toDestination } from '../../transfers/destination';
-import { refuse, refuseByRule } from '../../transfers/not-begun';
+import { refuse, refuseByRule } from '../../transfers/sign/not-begun';
 import { checkGasBudget } from './gas-budget';
 import { findDifference } from './stored';
 import { minLeftMs, settlementTimeLeft } from './time-left';

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { PaymentScheme, PayloadType, SettlementFailure } from '../../chains/payments';
-import { contradicts } from '../../following/inclusions';
+import { isContradicted } from '../../following/inclusions';
 import type { FailureCode } from '../../platform/codes';
 import type { TransactionStatus } from '../../transactions/entity';
 
@@ -47,8 +47,6 @@ interface StateRow {
   /** Of the attempt that has paid. */
   paid_hash: string | null;
 }
-
-const isContradicted = contradicts('a.chain', 'a.block_number', 'a.block_hash');
 
 /** The states of these settlements, in any order. */
 export async function readSettlements(manager: EntityManager, txIds: readonly string[]): Promise<SettlementState[]> {

@@ -5,8 +5,8 @@ import { toPayment } from '../../transactions/intent';
 import type { SignedType } from '../../transactions/signed-type';
 import { isEnded, findTransaction } from '../../transactions/state';
 import { toDestination } from '../../transfers/destination';
-import { refuse, refuseByRule } from '../../transfers/not-begun';
-import { getAccount } from '../../transfers/signers';
+import { refuse, refuseByRule } from '../../transfers/sign/not-begun';
+import { getAccount } from '../../transfers/sign/signers';
 import { payerListedReason } from './fund-payer';
 import { minLeftMs, settlementTimeLeft } from './time-left';
 

@@ -1,6 +1,6 @@
 import { authorisationType } from '../../transactions/types';
-import { type Acceptance, type AcceptDependencies, acceptParsed } from '../../transfers/accept';
-import type { AcceptedKind } from '../../transfers/accepted-kind';
+import { type Acceptance, type AcceptDependencies, acceptParsed } from '../../transfers/accept/accept';
+import type { AcceptedKind } from '../../transfers/accept/accepted-kind';
 import type { ParsedPayment } from './request';
 import { isSameAuthorisation, storeAuthorisation } from './stored';
 

@@ -5,7 +5,7 @@ import { resourceId } from '../../http/resource-id';
 import { locate } from '../../http/router';
 import type { DocumentedMiddleware, Route } from '../../http/route';
 import { body, getBody } from '../../http/validate';
-import { acceptanceFailures } from '../../transfers/accepted-kind';
+import { acceptanceFailures } from '../../transfers/accept/accepted-kind';
 import { applyPreference, preferHeader } from '../prefer';
 import { presentPayment } from './presenter';
 import { signedPaymentView, signPayment } from './schema';

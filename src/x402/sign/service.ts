@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Caller, IdempotencyContext } from '../../http/context';
 import type { WorkflowOutbox } from '../../outbox/outbox';
 import { notFound } from '../../platform/errors';
-import type { AcceptDependencies } from '../../transfers/accept';
+import type { AcceptDependencies } from '../../transfers/accept/accept';
 import type { Wait } from '../prefer';
 import { WaitingRequests } from '../waiting-requests';
 import { acceptPayment } from './accept';

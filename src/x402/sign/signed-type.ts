@@ -1,8 +1,8 @@
 import { toPayment } from '../../transactions/intent';
 import type { SignedType } from '../../transactions/signed-type';
-import { assertMayBegin, assertMayContinue } from '../../transfers/may-sign';
-import { refuse } from '../../transfers/not-begun';
-import { getAccount } from '../../transfers/signers';
+import { assertMayBegin, assertMayContinue } from '../../transfers/sign/may-sign';
+import { refuse } from '../../transfers/sign/not-begun';
+import { getAccount } from '../../transfers/sign/signers';
 import { authorisationTimeLeft, findDifference, loadAction, rebuildAuthorisation } from './stored';
 
 /** A signature that is made later is of no use. */

@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EntityManager } from 'typeorm';
-import type { AuthorisationAction, Hex, JsonObject, TransactionDescription, TransactionIntent } from '../../chains/types';
+import type { AuthorisationAction, Hex, JsonObject, TransactionDescription } from '../../chains/types';
 import type { FailureCode } from '../../platform/codes';
 import { isUuid } from '../../platform/ids';
 import type { TransactionEntity, TransactionStatus } from '../../transactions/entity';
+import type { BuiltTransaction } from '../../transactions/signed-type';
 import type { ParsedPayment } from './request';
 import { maxSeconds } from './window';
 
@@ -81,8 +82,7 @@ const clockSeconds = 60;
 export async function findDifference(
   manager: EntityManager,
   { txId }: TransactionEntity,
-  { action }: TransactionIntent,
-  { authorisation, expiresAt = Infinity }: TransactionDescription,
+  { intent: { action }, described: { authorisation, expiresAt = Infinity } }: BuiltTransaction,
 ): Promise<string | null> {
   if (action?.type !== 'authorisation' || action.seconds > maxSeconds + clockSeconds) return 'action';
   const [row] = await manager.query<{ now: number }[]>('select extract(epoch from clock_timestamp())::float8 as now');

@@ -15,7 +15,7 @@ export function compareTerms(
   if (accepted.scheme !== requirements.scheme) return method.disagreement(scheme, 'scheme');
   if (accepted.network !== requirements.network) return method.disagreement(scheme, 'network');
   const differs = (field: 'asset' | 'payTo'): boolean =>
-    accepted[field] !== requirements[field] && !method.isSameAddress(accepted[field], requirements[field]);
+    method.normalise(accepted[field]) !== method.normalise(requirements[field]);
   if (differs('asset')) return method.disagreement(scheme, 'asset');
   if (differs('payTo')) return method.disagreement(scheme, 'payTo');
   return scheme === 'exact' && accepted.amount !== requirements.amount ? method.disagreement(scheme, 'amount') : null;

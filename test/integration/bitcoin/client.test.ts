@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { BitcoinChainClient } from '../../../src/chains/bitcoin/client';
 import { createRpcCall, NodeRefusal } from '../../../src/chains/bitcoin/rpc';
-import type { ChainClient } from '../../../src/chains/family';
+import type { ChainClient } from '../../../src/chains/chain-client';
 import { ConfigError } from '../../../src/platform/config';
 import { bitcoinCodec, buildBitcoin, coin, localBitcoin, signDigests } from '../../bitcoin';
 import { describeWithBtcd, startTestBtcd, type TestBtcd } from '../../stack/btcd';

@@ -7,7 +7,7 @@ import { verifyLedger } from '../../../src/ledger/verify';
 import type { Hex } from '../../../src/chains/types';
 import type { SigningClaims } from '../../../src/messages/order';
 import { getSignedType, typeOfOrder } from '../../../src/signed-types';
-import { rebuildTransfer } from '../../../src/transfers/rebuild';
+import { rebuildTransfer } from '../../../src/transfers/rebuild/rebuild';
 import { claimsOf } from '../../orders';
 import { openDatabase } from '../../stack/database';
 import { describeWithBtcd } from '../../stack/btcd';

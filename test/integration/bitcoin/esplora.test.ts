@@ -1,6 +1,6 @@
 import { ConfigError } from '../../../src/platform/config';
 import { BitcoinChainClient } from '../../../src/chains/bitcoin/client';
-import type { KnownAttempt } from '../../../src/chains/family';
+import type { KnownAttempt } from '../../../src/chains/chain-client';
 import { bitcoinCodec, buildBitcoin, coin, localBitcoin, signDigests } from '../../bitcoin';
 import { describeWithBtcd } from '../../stack/btcd';
 import { startEsplora } from './esplora-server';

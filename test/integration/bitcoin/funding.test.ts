@@ -1,7 +1,7 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import type { AccountEntity } from '../../../src/accounts/entity';
 import type { Hex } from '../../../src/chains/types';
-import { recordAbandonRequest } from '../../../src/transfers/operator-requests';
+import { recordAbandonRequest } from '../../../src/transfers/operate/operator-requests';
 import { verifyLedger } from '../../../src/ledger/verify';
 import { bitcoinCodec, type BitcoinPlan, buildBitcoin, signDigests } from '../../bitcoin';
 import { describeWithBtcd } from '../../stack/btcd';

@@ -1,4 +1,4 @@
-import { recordAbandonRequest } from '../../../src/transfers/operator-requests';
+import { recordAbandonRequest } from '../../../src/transfers/operate/operator-requests';
 import { verifyLedger } from '../../../src/ledger/verify';
 import { formatAmount } from '../../../src/platform/money';
 import { bitcoinCodec, buildBitcoin, signDigests } from '../../bitcoin';

@@ -3,7 +3,7 @@ import { poolLimits } from '../../../src/chains/bitcoin/package';
 import { NodeRefusal } from '../../../src/chains/bitcoin/rpc';
 import { findAncestors } from '../../../src/chains/unconfirmed';
 import { verifyLedger } from '../../../src/ledger/verify';
-import { recordAbandonRequest } from '../../../src/transfers/operator-requests';
+import { recordAbandonRequest } from '../../../src/transfers/operate/operator-requests';
 import { describeWithBtcd } from '../../stack/btcd';
 import { type BitcoinFixture, createBitcoinFixture } from './fixture';
 import { startBitcoinProxy } from './proxy';

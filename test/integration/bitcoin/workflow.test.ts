@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { beginConsolidation } from '../../../src/consolidations/begin';
 import { TransactionEntity } from '../../../src/transactions/entity';
-import { transferWorkflowsOn } from '../../../src/transfers/workflows';
+import { transferWorkflowsOn } from '../../../src/transfers/start/workflows';
 import { retryUpdate } from '../../../src/messages/transfer';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import { verifyLedger } from '../../../src/ledger/verify';

@@ -7,7 +7,7 @@ import { EvmChainClient } from '../../../src/chains/evm/client';
 import { evmFamily } from '../../../src/chains/evm/family';
 import { encodeSettlement } from '../../../src/chains/evm/payments/calldata';
 import { uptoProxyAddress } from '../../../src/chains/evm/payments/contracts';
-import type { KnownAttempt } from '../../../src/chains/family';
+import type { KnownAttempt } from '../../../src/chains/chain-client';
 import { loadRegistry } from '../../../src/chains/registry';
 import type { AuthorisationAction, ChainDefinition, TransactionIntent } from '../../../src/chains/types';
 import { randomAddress } from '../../factories';

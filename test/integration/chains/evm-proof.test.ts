@@ -1,6 +1,6 @@
 import { createWalletClient, http, keccak256 } from 'viem';
 import { EvmChainClient } from '../../../src/chains/evm/client';
-import type { AttemptStatus } from '../../../src/chains/family';
+import type { AttemptStatus } from '../../../src/chains/chain-client';
 import { type EvmPlan, localPlan, toKnown } from '../../evm';
 import { localChain, rich, startAnvil, type Anvil } from './anvil';
 import { type Falsify, startRpcProxy } from './rpc-proxy';

@@ -13,7 +13,7 @@ describe('a local chain', () => {
   const [usdc, usdt] = tokens.map(({ contract }) => contract) as [Address, Address];
   let anvil: TestAnvil;
   beforeAll(async () => {
-    anvil = await startTestAnvil({ chainId: 8453, l1DataFee: true });
+    anvil = await startTestAnvil({ chainId: 8453, chargesForData: true });
   });
   afterAll(() => anvil?.stop());
 
@@ -53,7 +53,7 @@ describe('a local chain', () => {
   it('keeps balances when it is prepared again, and gets back what it has lost', async () => {
     await mintToken(anvil.chain, usdc, someone, 7n);
     await anvil.chain.setCode({ address: permit2Address, bytecode: '0x' });
-    await prepareChain(anvil.chain, { l1DataFee: true });
+    await prepareChain(anvil.chain, { chargesForData: true });
     const balance = { address: usdc, abi: erc20Abi, functionName: 'balanceOf', args: [someone] } as const;
     expect(await anvil.chain.readContract(balance)).toBe(7n);
     expect(await anvil.chain.getCode({ address: permit2Address })).toBe((await contractArtifacts()).TestPermit2.deployedBytecode);

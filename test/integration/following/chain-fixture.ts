@@ -1,7 +1,8 @@
 import type { AccountEntity } from '../../../src/accounts/entity';
 import { createChainActivities } from '../../../activities/chain';
 import type { ChainObservation } from '../../../src/messages/transfer';
-import type { ChainClient, GetFamily } from '../../../src/chains/family';
+import type { ChainClient } from '../../../src/chains/chain-client';
+import type { GetFamily } from '../../../src/chains/family';
 import { ChainRegistry } from '../../../src/chains/registry';
 import type { AttemptKind, Hex } from '../../../src/chains/types';
 import { confirmDeposits } from '../../../src/deposits/confirm';

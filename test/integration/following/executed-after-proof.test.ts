@@ -1,5 +1,5 @@
 import { verifyLedger } from '../../../src/ledger/verify';
-import { correctReorged } from '../../../src/transfers/reconcile-reorg';
+import { correctReorged } from '../../../src/transfers/confirm/reconcile-reorg';
 import { createToyFixture, type ToyFixture } from '../../toy-chain/fixture';
 import { refuseAttempt } from '../../refusals';
 

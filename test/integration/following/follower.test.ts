@@ -2,7 +2,7 @@ import { type Hex, parseEther } from 'viem';
 import type { FeeLevels } from '../../../src/chains/types';
 import { followChain } from '../../../src/following/follower';
 import { verifyLedger } from '../../../src/ledger/verify';
-import { correctReorged } from '../../../src/transfers/reconcile-reorg';
+import { correctReorged } from '../../../src/transfers/confirm/reconcile-reorg';
 import { createFollowFixture, type FollowFixture } from './fixture';
 
 let fixture: FollowFixture;

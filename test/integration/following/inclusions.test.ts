@@ -1,5 +1,5 @@
 import { createChainActivities } from '../../../activities/chain';
-import type { ChainClient } from '../../../src/chains/family';
+import type { ChainClient } from '../../../src/chains/chain-client';
 import { ChainRegistry } from '../../../src/chains/registry';
 import { moveCursor, storeBlocks } from '../../../src/following/store';
 import { createToyFixture, type ToyFixture } from '../../toy-chain/fixture';

@@ -1,7 +1,7 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { parseEther } from 'viem';
 import { evmFamily } from '../../../src/chains/evm/family';
-import type { ChainClient, BlockScan } from '../../../src/chains/family';
+import type { ChainClient, BlockScan } from '../../../src/chains/chain-client';
 import type { Hex } from '../../../src/chains/types';
 import { verifyLedger } from '../../../src/ledger/verify';
 import { digestOf } from '../../evm';

@@ -1,5 +1,5 @@
 import { newId } from '../../../src/platform/ids';
-import type { StartLimitSettings } from '../../../src/transfers/start-limits';
+import type { StartLimitSettings } from '../../../src/transfers/start/start-limits';
 import { randomAddress } from '../../factories';
 import { listAddress, setPolicy } from '../screening/factors';
 import { type Answer, type Fixture, buildFunded, buildTenant, createFixture, expectProblem, type Tenant } from './fixture';

@@ -22,8 +22,9 @@ import { createLogger, type Logger } from '../../../src/platform/logging';
 import { OutboxDispatcher } from '../../../src/outbox/dispatcher';
 import { createSecretBoxes } from '../../../src/processes/secret-boxes';
 import { createDeliveries } from '../../../src/processes/workflow-outbox';
-import { StartLimits, type StartLimitSettings } from '../../../src/transfers/start-limits';
-import type { TransferWorkflows } from '../../../src/transfers/workflows';
+import { StartLimits, type StartLimitSettings } from '../../../src/transfers/start/start-limits';
+import { countSponsored } from '../../../src/x402/settlement/send-approval';
+import type { TransferWorkflows } from '../../../src/transfers/start/workflows';
 import { GenerationLimits, type GenerationLimitSettings } from '../../../src/wallets/generation-limits';
 import type { KeyGeneration } from '../../../src/wallets/key-generation';
 import { type TargetGuard, createTargetGuard } from '../../../src/webhooks/ssrf-guard';
@@ -205,7 +206,7 @@ export async function createFixture(options: FixtureOptions = {}): Promise<Fixtu
     database,
     workflows,
     keyGeneration: workflows.keyGeneration,
-    starts: new StartLimits({ ...roomyStartLimits, ...startLimits }),
+    starts: new StartLimits({ ...roomyStartLimits, ...startLimits }, countSponsored),
     generations: new GenerationLimits({ ...roomyGenerationLimits, ...generationLimits }),
     log,
   });

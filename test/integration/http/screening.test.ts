@@ -1,5 +1,5 @@
 import { newId } from '../../../src/platform/ids';
-import { expireApprovals } from '../../../src/transfers/approval-expiry';
+import { expireApprovals } from '../../../src/transfers/screen/approval-expiry';
 import { buildTotp, randomAddress, totpCode, wrongChecksum } from '../../factories';
 import { auditOf, listAddress, setPolicy, unlist } from '../screening/factors';
 import { boxes, buildFunded, buildTenant, createFixture, expectProblem, type Fixture, type Funded, type Tenant } from './fixture';

@@ -6,7 +6,8 @@ import type { AccountEntity } from '../../../src/accounts/entity';
 import type { ClientEntity } from '../../../src/auth/entity';
 import { ChainRegistry, loadRegistry } from '../../../src/chains/registry';
 import type { ChainDefinition } from '../../../src/chains/types';
-import { type LedgerDifference, verifyLedger } from '../../../src/ledger/verify';
+import type { LedgerDifference } from '../../../src/ledger/compare-with-chain';
+import { verifyLedger } from '../../../src/ledger/verify';
 import {
   buildAccount,
   buildAsset,

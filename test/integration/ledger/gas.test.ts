@@ -3,7 +3,7 @@ import { findContradictedEnds } from '../../../src/following/contradicted-ends';
 import { houseClientId } from '../../../src/platform/house';
 import { newId } from '../../../src/platform/ids';
 import { chargeGas } from '../../../src/settlers/charge-gas';
-import { reconcileReorg } from '../../../src/transfers/reconcile-reorg';
+import { reconcileReorg } from '../../../src/transfers/confirm/reconcile-reorg';
 import { findTransaction } from '../../../src/transactions/state';
 import { fundAccount, ledgerAccountOf, randomHash } from '../../factories';
 import { buildSettler } from '../x402/settlement-fixture';

@@ -14,7 +14,7 @@ import { finalize } from '../../../src/following/inclusions';
 import { newId } from '../../../src/platform/ids';
 import { houseClientId } from '../../../src/platform/house';
 import { transactionTypes } from '../../../src/transactions/types';
-import { recordAbandonRequest } from '../../../src/transfers/operator-requests';
+import { recordAbandonRequest } from '../../../src/transfers/operate/operator-requests';
 import {
   balances,
   begin,

@@ -1,4 +1,5 @@
-import { verifyLedger, type LedgerDifference } from '../../../src/ledger/verify';
+import type { LedgerDifference } from '../../../src/ledger/compare-with-chain';
+import { verifyLedger } from '../../../src/ledger/verify';
 import { buildDeposit, buildTransferRequest } from '../../factories';
 import { recordDeposits } from '../../../src/deposits/record';
 import { createFixture, ether, ethereum, fund, include, sign, usdc, type Fixture } from './fixture';

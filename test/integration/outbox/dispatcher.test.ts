@@ -5,9 +5,10 @@ import { type Deliveries, enqueue, type OutboxKind, type OutboxMessage, Workflow
 import { newId } from '../../../src/platform/ids';
 import { createLogger, type Logger } from '../../../src/platform/logging';
 import { createDeliveries } from '../../../src/processes/workflow-outbox';
-import { StartLimits } from '../../../src/transfers/start-limits';
+import { StartLimits } from '../../../src/transfers/start/start-limits';
+import { countSponsored } from '../../../src/x402/settlement/send-approval';
 import { GenerationLimits } from '../../../src/wallets/generation-limits';
-import type { TransferWorkflows } from '../../../src/transfers/workflows';
+import type { TransferWorkflows } from '../../../src/transfers/start/workflows';
 import { buildClient, buildTransferRequest } from '../../factories';
 import { roomyGenerationLimits, roomyStartLimits } from '../../ledger';
 import { createFixture, ether, ethereum, fund, type Fixture } from '../ledger/fixture';
@@ -180,7 +181,7 @@ describe('a workflow that is not running', () => {
       signal: () => Promise.resolve('gone'),
       live: () => Promise.resolve(null),
     };
-    const starts = new StartLimits(roomyStartLimits);
+    const starts = new StartLimits(roomyStartLimits, countSponsored);
     const keyGeneration = { start: () => Promise.resolve() };
     const generations = new GenerationLimits(roomyGenerationLimits);
     const deliveries = createDeliveries({

@@ -6,12 +6,13 @@ import type { SigningClaims } from '../../../src/messages/order';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import { createLogger } from '../../../src/platform/logging';
 import { SecretBox } from '../../../src/platform/secret-box';
-import { Approvals } from '../../../src/transfers/approvals';
+import { Approvals } from '../../../src/transfers/screen/approvals';
 import { WorkflowOutbox } from '../../../src/outbox/outbox';
 import { createDeliveries } from '../../../src/processes/workflow-outbox';
-import { expireApprovals } from '../../../src/transfers/approval-expiry';
-import { StartLimits } from '../../../src/transfers/start-limits';
-import { transferWorkflowsOn } from '../../../src/transfers/workflows';
+import { expireApprovals } from '../../../src/transfers/screen/approval-expiry';
+import { StartLimits } from '../../../src/transfers/start/start-limits';
+import { countSponsored } from '../../../src/x402/settlement/send-approval';
+import { transferWorkflowsOn } from '../../../src/transfers/start/workflows';
 import { GenerationLimits } from '../../../src/wallets/generation-limits';
 import { buildTotp, buildUser, randomAddress, totpCode } from '../../factories';
 import { roomyGenerationLimits, roomyStartLimits } from '../../ledger';
@@ -369,7 +370,7 @@ describe('a transfer that has to be approved', () => {
       database: fixture.database,
       workflows: transferWorkflowsOn(served.client),
       keyGeneration: { start: () => Promise.resolve() },
-      starts: new StartLimits(roomyStartLimits),
+      starts: new StartLimits(roomyStartLimits, countSponsored),
       generations: new GenerationLimits(roomyGenerationLimits),
       log: createLogger('test', 'fatal'),
     });

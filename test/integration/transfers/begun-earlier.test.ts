@@ -1,7 +1,7 @@
 import { getFamily } from '../../../src/chains/families';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import { GatewayError } from '../../../src/platform/errors';
-import { transferWorkflowsOn } from '../../../src/transfers/workflows';
+import { transferWorkflowsOn } from '../../../src/transfers/start/workflows';
 import { buildTransferRequest } from '../../factories';
 import { claimsOf } from '../../orders';
 import { booksAgree, ServedWorkflows, until } from './served';

@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
-import { transferWorkflowsOn } from '../../../src/transfers/workflows';
+import { transferWorkflowsOn } from '../../../src/transfers/start/workflows';
 import type { FollowFixture } from '../following/fixture';
 import { booksAgree, ServedWorkflows, until } from './served';
 

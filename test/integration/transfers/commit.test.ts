@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm';
 import { entities } from '../../../src/entities';
 import { createDatabase, inTransaction } from '../../../src/platform/database';
 import { TransactionEntity } from '../../../src/transactions/entity';
-import { acceptTransfer } from '../../../src/transfers/accept';
+import { acceptTransfer } from '../../../src/transfers/accept/accept';
 import { buildTransferRequest } from '../../factories';
 import { acceptDependencies } from '../../ledger';
 import { PostgresProxy } from '../../stack/postgres-proxy';

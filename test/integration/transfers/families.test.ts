@@ -3,7 +3,7 @@ import { formatUnits, parseUnits } from 'viem';
 import { retryUpdate } from '../../../src/messages/transfer';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import { verifyLedger } from '../../../src/ledger/verify';
-import { correctReorged } from '../../../src/transfers/reconcile-reorg';
+import { correctReorged } from '../../../src/transfers/confirm/reconcile-reorg';
 import { type FamilyScene, describeFamilies } from '../families/scene';
 import { listAddress } from '../screening/factors';
 import { ServedChain, until } from './served';

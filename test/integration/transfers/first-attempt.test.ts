@@ -5,7 +5,7 @@ import { mainTaskQueue } from '../../../src/messages/task-queues';
 import type { OrderedAttempt } from '../../../src/messages/transfer';
 import { transferWorkflowId, workflowTypes } from '../../../src/messages/workflow-ids';
 import { newId } from '../../../src/platform/ids';
-import { transferWorkflowsOn } from '../../../src/transfers/workflows';
+import { transferWorkflowsOn } from '../../../src/transfers/start/workflows';
 import type { FollowFixture } from '../following/fixture';
 import { prepared } from '../ledger/fixture';
 import { listAddress, setPolicy } from '../screening/factors';

@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm';
 import { parseTransaction } from 'viem';
 import { ChainRegistry } from '../../../src/chains/registry';
 import type { AttemptKind, Hex } from '../../../src/chains/types';
-import { recordAbandonRequest, withdrawAbandonRequest } from '../../../src/transfers/operator-requests';
+import { recordAbandonRequest, withdrawAbandonRequest } from '../../../src/transfers/operate/operator-requests';
 import { type Inserted, insertAttemptRows, raiseFee } from '../../inserted-attempts';
 import { createTestLedger } from '../../ledger';
 import { signRefusal } from '../../node-refusals';

@@ -6,8 +6,8 @@ import { type Comparison, OrderComparison } from '../../../src/orders/comparison
 import type { AskForOrders } from '../../../src/orders/node-orders';
 import { newId } from '../../../src/platform/ids';
 import { createLogger } from '../../../src/platform/logging';
-import { acceptTransfer } from '../../../src/transfers/accept';
-import type { TransferRequest } from '../../../src/transfers/request';
+import { acceptTransfer } from '../../../src/transfers/accept/accept';
+import type { TransferRequest } from '../../../src/transfers/accept/request';
 import { acceptDependencies } from '../../ledger';
 import { claimsOf, deployment, orderKeys, signOrder } from '../../orders';
 import { begun, type Fixture, registry } from '../ledger/fixture';

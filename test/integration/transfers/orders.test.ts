@@ -7,7 +7,11 @@ import type { AuthoriserActivities } from '../../../src/messages/authoriser';
 import type { BeginSigningResult } from '../../../src/messages/transfer';
 import { Orders } from '../../../src/orders/orders';
 import { newId } from '../../../src/platform/ids';
-import { isAbandonRequested, recordAbandonRequest, withdrawAbandonRequest } from '../../../src/transfers/operator-requests';
+import {
+  isAbandonRequested,
+  recordAbandonRequest,
+  withdrawAbandonRequest,
+} from '../../../src/transfers/operate/operator-requests';
 import { alter } from '../../adversary/transfers';
 import { buildUser, signAs } from '../../factories';
 import { claimsOf, deployment, orderSigner } from '../../orders';

@@ -1,5 +1,5 @@
-import { recordAbandonRequest, withdrawAbandonRequest } from '../../../src/transfers/operator-requests';
-import type { Refusal } from '../../../src/transfers/refusals';
+import { recordAbandonRequest, withdrawAbandonRequest } from '../../../src/transfers/operate/operator-requests';
+import type { Refusal } from '../../../src/transfers/end/refusals';
 import { setFeeLevels } from '../../factories';
 import { begin, ether, ethereum, type Fixture, sign } from '../ledger/fixture';
 import { auditOf, listAddress } from '../screening/factors';

@@ -14,7 +14,7 @@ import { verifyLedger } from '../../../src/ledger/verify';
 import { contractArtifacts } from '../../../dev/contracts';
 import { verifyIntent } from '../../../src/mpc/verify-intent';
 import { TransferOperations } from '../../../src/cli/transfer-operations';
-import { transferWorkflowsOn } from '../../../src/transfers/workflows';
+import { transferWorkflowsOn } from '../../../src/transfers/start/workflows';
 import { buildTransferRequest } from '../../factories';
 import { claimsOf } from '../../orders';
 import { recordRun, type RecordedRun } from '../../replay/record-run';

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { listAuditLog } from '../../../src/audit/list';
 import { activateWallet } from '../../../src/wallets/activate-wallet';
 import { newId } from '../../../src/platform/ids';
-import { recordAbandonRequest } from '../../../src/transfers/operator-requests';
-import { reconcileReorg } from '../../../src/transfers/reconcile-reorg';
+import { recordAbandonRequest } from '../../../src/transfers/operate/operator-requests';
+import { reconcileReorg } from '../../../src/transfers/confirm/reconcile-reorg';
 import { buildKey, signAs } from '../../factories';
 import { balances, begin, codeOf, ether, ethereum, fund, include, sign, usdc, type Fixture } from '../ledger/fixture';
 import { useFundedFixture } from './fixture';
@@ -118,7 +118,7 @@ describe('settle', () => {
   });
 
   test.each([null, 0n])(
-    'success without the movement (%s): parked, nothing unlocked, settled once it is seen',
+    'success without the payment (%s): parked, nothing unlocked, settled once it is seen',
     async (debited) => {
       const txId = await submitted();
       await include(fixture, txId, 1, { debited });

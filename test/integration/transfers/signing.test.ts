@@ -1,7 +1,7 @@
 import { getFamily } from '../../../src/chains/families';
 import { verifyIntent } from '../../../src/mpc/verify-intent';
 import { newId } from '../../../src/platform/ids';
-import { recordAbandonRequest } from '../../../src/transfers/operator-requests';
+import { recordAbandonRequest } from '../../../src/transfers/operate/operator-requests';
 import { buildWallet, randomAddress, setFeeLevels, signAs } from '../../factories';
 import type { SigningClaims } from '../../../src/messages/order';
 import { formatAmount } from '../../../src/platform/money';

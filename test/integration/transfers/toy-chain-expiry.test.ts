@@ -1,6 +1,6 @@
 import { retryUpdate } from '../../../src/messages/transfer';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
-import { observationSignaller, transferWorkflowsOn } from '../../../src/transfers/workflows';
+import { observationSignaller, transferWorkflowsOn } from '../../../src/transfers/start/workflows';
 import { buildTransferRequest } from '../../factories';
 import { lifeBlocks } from '../../toy-chain/client';
 import { createToyFixture, type ToyFixture } from '../../toy-chain/fixture';

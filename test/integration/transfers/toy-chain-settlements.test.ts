@@ -1,7 +1,7 @@
 import { verifyLedger } from '../../../src/ledger/verify';
 import type { SignedType } from '../../../src/transactions/signed-type';
-import { refuse } from '../../../src/transfers/not-begun';
-import { reconcileReorg } from '../../../src/transfers/reconcile-reorg';
+import { refuse } from '../../../src/transfers/sign/not-begun';
+import { reconcileReorg } from '../../../src/transfers/confirm/reconcile-reorg';
 import { lifeBlocks } from '../../toy-chain/client';
 import { toyFamily } from '../../toy-chain/family';
 import { createSettlementFixture, payingFamily, type SettlementFixture } from '../../toy-chain/settlements';

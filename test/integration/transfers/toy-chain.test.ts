@@ -5,8 +5,8 @@ import { abandonUpdate, retryUpdate, transferEndedSignal } from '../../../src/me
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import { verifyLedger } from '../../../src/ledger/verify';
 import { GatewayError } from '../../../src/platform/errors';
-import { recordAbandonRequest } from '../../../src/transfers/operator-requests';
-import { observationSignaller } from '../../../src/transfers/workflows';
+import { recordAbandonRequest } from '../../../src/transfers/operate/operator-requests';
+import { observationSignaller } from '../../../src/transfers/start/workflows';
 import { signRefusal } from '../../node-refusals';
 import { lifeBlocks } from '../../toy-chain/client';
 import { createToyFixture, type ToyFixture } from '../../toy-chain/fixture';

@@ -11,7 +11,7 @@ import { showOrders } from '../../../src/cli/order-operations';
 import { findSignedOrders } from '../../../src/cli/signed-orders';
 import { OrderKeys } from '../../../src/mpc/order-keys';
 import { orderKeys } from '../../orders';
-import { isAbandonRequested } from '../../../src/transfers/operator-requests';
+import { isAbandonRequested } from '../../../src/transfers/operate/operator-requests';
 import type { RecordedRun } from '../../replay/record-run';
 import { booksAgree, ether, ServedWorkflows, until } from './served';
 

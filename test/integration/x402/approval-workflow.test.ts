@@ -1,5 +1,5 @@
 import { type Hex, keccak256 } from 'viem';
-import type { ChainClient } from '../../../src/chains/family';
+import type { ChainClient } from '../../../src/chains/chain-client';
 import type { Sponsoring } from '../../../src/chains/payments';
 import { ChainRegistry } from '../../../src/chains/registry';
 import { verifyLedger } from '../../../src/ledger/verify';
@@ -8,8 +8,8 @@ import type { OutboxMessage } from '../../../src/outbox/outbox';
 import { GatewayError } from '../../../src/platform/errors';
 import { TransactionEntity } from '../../../src/transactions/entity';
 import { toAttemptIntent } from '../../../src/transactions/intent';
-import { prepareAttempt } from '../../../src/transfers/prepare';
-import { observationSignaller } from '../../../src/transfers/workflows';
+import { prepareAttempt } from '../../../src/transfers/sign/prepare';
+import { observationSignaller } from '../../../src/transfers/start/workflows';
 import { checkGasBudget } from '../../../src/x402/settlement/gas-budget';
 import { createTestLedger } from '../../ledger';
 import { refuseAttempt } from '../../refusals';

@@ -4,7 +4,10 @@ import { EvmPaymentClient } from '../../../src/chains/evm/payments/client';
 import { exactProxyAddress } from '../../../src/chains/evm/payments/contracts';
 import { Endpoints } from '../../../src/chains/evm/rpc';
 import type { JsonObject } from '../../../src/chains/types';
+import { type CountByChain, StartLimits } from '../../../src/transfers/start/start-limits';
+import { countSponsored } from '../../../src/x402/settlement/send-approval';
 import { fundAccount, setFeeLevels } from '../../factories';
+import { roomyStartLimits } from '../../ledger';
 import { approvalInfo, extended, permitInfo, type SignedApproval } from '../../sponsoring';
 import { type Kind, signed } from '../../x402';
 import { change } from '../../unit/x402/bodies';
@@ -173,6 +176,24 @@ describe('a signed approval', () => {
   test('means nothing for clients that the house does not pay it for', async () => {
     await allow({ permit: true });
     expect(await judged(await approved())).toBe('permit2_allowance_required');
+  });
+
+  test('takes no room of running transfers while its settlement waits for it', async () => {
+    await allow({ approval: true });
+    const { txId } = await call('settle', await approved());
+    await fixture.resources.outbox.settled();
+    await query('delete from workflow_outbox where subject_id = $1', [txId]);
+    const [started] = await query<{ count: number }>(
+      `select count(*)::int from transactions t where chain = 'base' and is_signed and ended_at is null
+          and not exists (select from workflow_outbox o where o.subject_id = t.tx_id)`,
+    );
+    const isRoomWith = (countIdle: CountByChain) =>
+      new StartLimits({ ...roomyStartLimits, maxInFlight: started?.count ?? 0 }, countIdle).take(
+        fixture.database.manager,
+        'base',
+      );
+    expect(await isRoomWith(() => Promise.resolve(new Map()))).toBe(false);
+    expect(await isRoomWith(countSponsored)).toBe(true);
   });
 
   test.each<[string, string, Partial<SignedApproval>]>([

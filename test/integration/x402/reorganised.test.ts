@@ -3,7 +3,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import type { AccountEntity } from '../../../src/accounts/entity';
 import { authorizationDigest } from '../../../src/chains/evm/payments/typed-data';
 import { verifyLedger, type VerifyOptions } from '../../../src/ledger/verify';
-import { correctReorged } from '../../../src/transfers/reconcile-reorg';
+import { correctReorged } from '../../../src/transfers/confirm/reconcile-reorg';
 import { type BuiltWallet, randomAddress, signAs } from '../../factories';
 import { createFollowFixture, type FollowFixture } from '../following/fixture';
 import { allowSettling, buildSettler, claim, claimBy } from './settlement-fixture';

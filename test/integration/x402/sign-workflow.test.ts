@@ -8,8 +8,8 @@ import { ChainRegistry } from '../../../src/chains/registry';
 import type { Hex, JsonObject, TokenDefinition } from '../../../src/chains/types';
 import { GatewayError } from '../../../src/platform/errors';
 import { newId } from '../../../src/platform/ids';
-import { correctReorged } from '../../../src/transfers/reconcile-reorg';
-import { observationSignaller, transferWorkflowsOn } from '../../../src/transfers/workflows';
+import { correctReorged } from '../../../src/transfers/confirm/reconcile-reorg';
+import { observationSignaller, transferWorkflowsOn } from '../../../src/transfers/start/workflows';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import { acceptPayment } from '../../../src/x402/sign/accept';
 import { presentPayment } from '../../../src/x402/sign/presenter';
@@ -27,7 +27,7 @@ jest.setTimeout(120_000);
 const domain = { name: 'USD Coin', version: '2' };
 async function createFixture(): Promise<FollowFixture> {
   const fixture = await createFollowFixture({ stuckAfterMs: 500 });
-  Object.assign(usdcOf(fixture), { eip3009: true, eip712: domain } satisfies Partial<TokenDefinition>);
+  Object.assign(usdcOf(fixture), { takesAuthorisations: true, domain } satisfies Partial<TokenDefinition>);
   await fixture.mint(fixture.alice, 5_000_000n);
   await fixture.mine(4);
   await fixture.follow();
@@ -334,7 +334,7 @@ test('listed before it is handed out: nobody gets the signature, and it ends wit
 test('what the chain would revert is not signed', async () => {
   await served.serve();
   const other = { name: 'Other', version: '1' };
-  Object.assign(usdcOf(served.fixture), { eip712: other });
+  Object.assign(usdcOf(served.fixture), { domain: other });
   const txId = await pay(600, other);
   await until('ended', async () => (await served.status(txId)) === 'FAILED');
   expect(await served.fixture.transaction(txId)).toMatchObject({ failure_code: 'reverted_on_chain', signing_begun_at: null });

@@ -7,7 +7,7 @@ import type { ChainDefinition, Hex, TokenDefinition } from '../../../src/chains/
 import { authorizationTypes } from '../../../src/chains/evm/payments/typed-data';
 import { houseClientId } from '../../../src/platform/house';
 import { newId } from '../../../src/platform/ids';
-import { observationSignaller, transferWorkflowsOn } from '../../../src/transfers/workflows';
+import { observationSignaller, transferWorkflowsOn } from '../../../src/transfers/start/workflows';
 import { checkPayment } from '../../../src/x402/check';
 import { claimPayment } from '../../../src/x402/settlement/claim';
 import { toPaymentKey } from '../../../src/x402/settlement/claimed';
@@ -25,7 +25,7 @@ export async function createSettlementFixture(changes: Partial<ChainDefinition> 
   const fixture = await createFollowFixture(changes);
   const { database, chain, getFamily, alice } = fixture;
   const usdc = chain.tokens.find(({ symbol }) => symbol === 'USDC') as TokenDefinition;
-  Object.assign(usdc, { eip3009: true, eip712: domain } satisfies Partial<TokenDefinition>);
+  Object.assign(usdc, { takesAuthorisations: true, domain } satisfies Partial<TokenDefinition>);
   const { account: settler, wallet } = await buildSettler(database, chain);
   const payer = privateKeyToAccount(toHex(randomBytes(32)));
   const payTo = randomAddress();
@@ -66,13 +66,15 @@ export async function createSettlementFixture(changes: Partial<ChainDefinition> 
     const context = { now: 0, settlers: new Set<string>(), sponsors: { permit: false, approval: false } };
     const checked = checkPayment(read.request, context);
     if ('reason' in checked) throw new Error(checked.reason);
+    const key = toPaymentKey(read.request);
+    if (!key) throw new Error('the payment has no identity');
     const txId = newId();
     const { sponsoring, topUp } = approval ?? { sponsoring: checked.payment.sponsoring, topUp: 0n };
     const payment = { ...checked.payment, sponsoring };
     await database.transaction((manager) =>
       claimPayment(manager, getFamily, {
         ...{ txId, clientId: alice.clientId, userId: newId(), requestId: newId(), version: 2, scheme: 'exact', payment },
-        ...{ key: toPaymentKey(read.request, payment.identity), sender: settler.address, gasBound: 1n, topUp, topUpFeeBound: 1n },
+        ...{ key, sender: settler.address, gasBound: 1n, topUp, topUpFeeBound: 1n },
       }),
     );
     return txId;

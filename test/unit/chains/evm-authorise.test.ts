@@ -160,7 +160,7 @@ test.each<[string, Partial<AuthorisationPlan>]>([
 describe('a resource server asks for it', () => {
   const usdc: TokenDefinition = {
     ...{ symbol: 'USDC', name: 'USD Coin', decimals: 6, assetType: 'ERC20', contract: token },
-    ...{ eip3009: true, eip712: { name: 'USD Coin', version: '2' } },
+    ...{ takesAuthorisations: true, domain: { name: 'USD Coin', version: '2' } },
   };
   const terms = { scheme: 'exact', token: usdc, extra: {}, seconds: 60, takesPermit: true } as const;
 
@@ -171,15 +171,15 @@ describe('a resource server asks for it', () => {
     ['no permit', { ...terms, takesPermit: false, extra: { assetTransferMethod: 'permit2' } }, 'permit2', 'permit2_exact', false],
   ] as const)('%s', (_what, asked, payloadType, method, withAllowance) => {
     const plan = evmAuthoriser.plan(asked);
-    expect(plan).toMatchObject({ payloadType, action: { method, withAllowance, seconds: 60, domain: usdc.eip712 } });
+    expect(plan).toMatchObject({ payloadType, action: { method, withAllowance, seconds: 60, domain: usdc.domain } });
     expect(evmAuthoriser.plan(asked)).not.toEqual(plan);
   });
 
   const undocumented: TokenDefinition = { ...usdc };
-  delete undocumented.eip712;
+  delete undocumented.domain;
   test.each([
     ['extra.assetTransferMethod', { ...terms, extra: { assetTransferMethod: 'erc7710' } }],
-    ['extra.assetTransferMethod', { ...terms, token: { ...usdc, eip3009: false } }],
+    ['extra.assetTransferMethod', { ...terms, token: { ...usdc, takesAuthorisations: false } }],
     ['extra', { ...terms, extra: { name: 'Other', version: '2' } }],
     ['extra', { ...terms, token: undocumented }],
     ['extra.facilitatorAddress', { ...terms, scheme: 'upto' }],

@@ -111,8 +111,8 @@ describe('fees', () => {
     const settlement = toSettlementIntent(authorizationPlan);
     const [cap, ofArbitrum] = ['ethereum', 'arbitrum'].map((name) => highestGas(chain(name), settlement)) as [bigint, bigint];
     expect([cap, ofArbitrum]).toEqual([500_000n, 700_000n]);
-    for (const { gasOverhead = 0 } of getChains('production'))
-      expect(maxSettlementGas + BigInt(gasOverhead)).toBeLessThanOrEqual(maxSettlementGasAnywhere);
+    for (const { estimateOverhead = 0 } of getChains('production'))
+      expect(maxSettlementGas + BigInt(estimateOverhead)).toBeLessThanOrEqual(maxSettlementGasAnywhere);
     expect(gasLimitFrom(480_000n, null, cap)).toBe(500_000n);
     expect(gasLimitFrom(480_000n, null, ofArbitrum)).toBe(600_000n);
   });

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
-import type { AttemptStatus, KnownAttempt } from '../../../src/chains/family';
+import type { AttemptStatus, KnownAttempt } from '../../../src/chains/chain-client';
 import type { Hex, Prepared, TransactionIntent } from '../../../src/chains/types';
 import { toyChain } from '../../toy-chain/chain';
 import { lifeBlocks, ToyChainClient } from '../../toy-chain/client';

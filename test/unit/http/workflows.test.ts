@@ -1,6 +1,6 @@
 import { type Client, ServiceError, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
-import { transferWorkflowsOn } from '../../../src/transfers/workflows';
+import { transferWorkflowsOn } from '../../../src/transfers/start/workflows';
 
 const transfer = { txId: 't', clientId: 'c', chain: 'ethereum', tokenSymbol: 'USDC', requestId: 'r' };
 const grpc = (code: number) => Object.assign(new Error('grpc'), { code, details: '', metadata: {} });

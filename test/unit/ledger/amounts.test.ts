@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { formatAmount, parseAmount } from '../../../src/platform/money';
-import { scaledLimit } from '../../../src/transfers/limits';
+import { scaledLimit } from '../../../src/transfers/accept/limits';
 
 const decimals = fc.integer({ min: 0, max: 36 });
 const uint256 = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n });

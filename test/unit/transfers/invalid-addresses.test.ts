@@ -1,7 +1,7 @@
 import { getFamily } from '../../../src/chains/families';
 import { loadRegistry } from '../../../src/chains/registry';
 import type { GatewayEnvironment } from '../../../src/chains/types';
-import { parseTransfer } from '../../../src/transfers/request';
+import { parseTransfer } from '../../../src/transfers/accept/request';
 
 const addresses = {
   mainnet: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',

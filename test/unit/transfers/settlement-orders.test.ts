@@ -3,7 +3,7 @@ import { loadRegistry } from '../../../src/chains/registry';
 import type { AttemptKind, Hex } from '../../../src/chains/types';
 import type { TransactionEntity } from '../../../src/transactions/entity';
 import type { SignedType } from '../../../src/transactions/signed-type';
-import { toOrderFacts } from '../../../src/transfers/order-facts';
+import { toOrderFacts } from '../../../src/transfers/sign/order-facts';
 import { buildEvm, localPlan, toIntent } from '../../evm';
 import { buildSettlement, exactPlan, settledAt, toSettlementIntent } from '../../evm-settlements';
 

@@ -2,10 +2,12 @@ import { encodeAbiParameters, parseAbiParameters } from 'viem';
 import { findPaymentMethod } from '../../../src/chains/payment-methods';
 import { ChainRegistry, loadRegistry } from '../../../src/chains/registry';
 import type { JsonObject } from '../../../src/chains/types';
+import { toPaymentKey } from '../../../src/x402/settlement/claimed';
 import { findNetwork } from '../../../src/x402/wire/network';
 import { readPaymentRequest } from '../../../src/x402/wire/request';
 import {
   change,
+  type Changes,
   eip3009V1,
   eip3009V2,
   gone,
@@ -267,6 +269,20 @@ describe('a payment', () => {
     expect(paymentOf(eip3009V2())).toEqual(first);
     const hex = { 'authorization.value': '0x3e8', 'authorization.nonce': `0x${'A5'.repeat(32)}` };
     expect(paymentOf(change(eip3009V2(), hex))).toEqual(first);
+  });
+
+  it('is the same request in any letter case, and another one to another recipient', () => {
+    const keyOf = (changes: Changes = {}) => {
+      const read = readPaymentRequest(change(eip3009V2(), changes), registry, 'settle');
+      return 'request' in read ? toPaymentKey(read.request) : null;
+    };
+    const upper = (text: string) => `0x${text.slice(2).toUpperCase()}`;
+    const hash = keyOf()?.requestHash;
+    expect(hash).toBeDefined();
+    const written = { 'terms.payTo': upper(payTo), 'terms.asset': upper(usdc), 'payload.signature': upper(signature) };
+    expect(keyOf(written)?.requestHash).toEqual(hash);
+    expect(keyOf({ 'terms.payTo': other })?.requestHash).not.toEqual(hash);
+    expect(keyOf({ 'authorization.nonce': gone })).toBeNull();
   });
 
   it('has an identity of what can be used once', () => {

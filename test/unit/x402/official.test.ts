@@ -79,10 +79,10 @@ describe('the official packages have the same', () => {
     const chains = [...getChains('production'), ...getChains('sandbox')];
     const assets = Object.entries(DEFAULT_ASSETS).flatMap(([network, list]) => list.map((asset) => ({ network, ...asset })));
     const compared = chains.flatMap(({ caip2, tokens }) =>
-      tokens.flatMap(({ contract, eip712 }) =>
+      tokens.flatMap(({ contract, domain }) =>
         assets
           .filter(({ network, asset }) => network === caip2 && asset === contract)
-          .map(({ name, version }) => ({ caip2, ours: eip712, theirs: { name, version } })),
+          .map(({ name, version }) => ({ caip2, ours: domain, theirs: { name, version } })),
       ),
     );
     expect(compared.length).toBeGreaterThanOrEqual(7);

@@ -58,7 +58,7 @@ export async function fetchCarriedOut(
   if (method === 'eip3009') return isUsedIn(receipt, token, from, BigInt(nonce)) ? toCarriedOut(receipt, intent, amount) : null;
   const transaction = await call<RpcTransaction | null>('eth_getTransactionByHash', [receipt.transactionHash]);
   const carried = transaction && readCarriedOut(transaction);
-  // what has used the payment up for 0 is a proof that it never moves anything, and no end that shows a movement
+  // what has used the payment up for 0 is a proof that it never moves anything, and no end that shows a payment
   return carried?.identity === identity && carried.amount > 0n ? toCarriedOut(receipt, intent, carried.amount) : null;
 }
 

@@ -15,9 +15,9 @@ function plan(terms: AuthorisableTerms): AuthorisationPlan {
   const { scheme, token, extra, seconds, takesPermit } = terms;
   const method = toMethod(terms);
   if (typeof method !== 'string') return method;
-  const domain = readDomain(extra) ?? token.eip712 ?? null;
-  if (isOther(domain, token.eip712))
-    return refused('extra', `the token's EIP-712 domain is ${token.eip712?.name} ${token.eip712?.version}`);
+  const domain = readDomain(extra) ?? token.domain ?? null;
+  if (isOther(domain, token.domain))
+    return refused('extra', `the token's EIP-712 domain is ${token.domain?.name} ${token.domain?.version}`);
   const facilitator = scheme === 'upto' ? readAddress(extra.facilitatorAddress) : null;
   if (scheme === 'upto' && (!facilitator || isZero(facilitator)))
     return refused('extra.facilitatorAddress', 'has to be the address that settles');
@@ -37,7 +37,7 @@ function toMethod({ scheme, token, extra }: AuthorisableTerms): SettlementMethod
   const { assetTransferMethod: asked = scheme === 'upto' ? 'permit2' : 'eip3009' } = extra;
   if (asked === 'permit2') return scheme === 'upto' ? 'permit2_upto' : 'permit2_exact';
   if (asked !== 'eip3009' || scheme === 'upto') return refused(field, 'is not supported');
-  return token.eip3009 ? 'eip3009' : refused(field, 'the token takes no authorisations (EIP-3009)');
+  return token.takesAuthorisations ? 'eip3009' : refused(field, 'the token takes no authorisations (EIP-3009)');
 }
 
 const refused = (field: string, problem: string) => ({ field, problem });

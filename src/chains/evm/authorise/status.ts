@@ -1,5 +1,5 @@
 import { unavailable } from '../../endpoints';
-import type { AttemptState, KnownAttempt } from '../../family';
+import type { AttemptState, KnownAttempt } from '../../chain-client';
 import type { ChainDefinition } from '../../types';
 import { inCanonical, stateOfIncluded } from '../included';
 import type { RpcCall } from '../rpc';

@@ -1,6 +1,6 @@
 import type { PaymentReason } from '../../payment-reasons';
 import type { AgreedField } from '../../payments';
-import { readAddress } from './fields';
+import { readAddress, readSignature } from './fields';
 
 /** Named as the official package names the same difference in what the payer has signed. */
 export const authorizationDisagreements: Record<AgreedField, PaymentReason> = {
@@ -25,8 +25,5 @@ export const uptoPermitDisagreements: Record<AgreedField, PaymentReason> = {
   network: 'invalid_upto_evm_network_mismatch',
 };
 
-/** As they are read everywhere in payments: in any letter case. */
-export function isSameAddress(a: string, b: string): boolean {
-  const [one, other] = [readAddress(a), readAddress(b)];
-  return one !== null && one === other;
-}
+/** Addresses and signatures as they are read everywhere in payments: in any letter case. */
+export const normalise = (text: string): string => readAddress(text) ?? readSignature(text) ?? text;

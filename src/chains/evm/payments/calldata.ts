@@ -32,7 +32,7 @@ export const keySignatureBytes = 65;
  */
 export const maxSettlementGas = 500_000n;
 
-/** Gas limit that no settlement exceeds on any chain: the chain with the largest `gasOverhead` has 200,000. */
+/** Gas limit that no settlement exceeds on any chain: the chain with the largest `estimateOverhead` has 200,000. */
 export const maxSettlementGasAnywhere = maxSettlementGas + 200_000n;
 
 /**

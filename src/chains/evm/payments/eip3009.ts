@@ -1,7 +1,7 @@
 import type { PaymentReason } from '../../payment-reasons';
 import type { Checked, PaymentContext, PaymentMethod, PaymentRequest } from '../../payments';
 import type { JsonObject, TokenDefinition } from '../../types';
-import { authorizationDisagreements, isSameAddress } from './agreement';
+import { authorizationDisagreements, normalise } from './agreement';
 import { authorizationFailures } from './failures';
 import { asObject, minSecondsLeft, readAddress, readBytes32, readSignature, readUint, refuse, unwrap } from './fields';
 import { authorizationIdentity } from './identity';
@@ -12,8 +12,9 @@ import type { Authorization } from './typed-data';
 export const eip3009: PaymentMethod = {
   payloadType: 'eip3009',
   schemes: ['exact'],
+  settlementMethod: () => 'eip3009',
   disagreement: (_scheme, field) => authorizationDisagreements[field],
-  isSameAddress,
+  normalise,
   identify: (request) => {
     const signed = readAuthorization(request.payload);
     const contract = readTerms(request)?.contract;
@@ -75,12 +76,12 @@ function readAuthorization(payload: JsonObject): { signature: string; authorizat
   return { signature: payload.signature, authorization: { from, to, value, validAfter, validBefore, nonce } };
 }
 
-type Domain = NonNullable<TokenDefinition['eip712']>;
+type Domain = NonNullable<TokenDefinition['domain']>;
 
 /** As the resource server says; that of the registry where it says nothing. null: half of it, or nobody knows it. */
 function readDomain({ name, version }: JsonObject, token: TokenDefinition | undefined): Domain | null {
   const isAbsent = (value: unknown): boolean => value === undefined || value === null || value === '';
-  if (isAbsent(name) && isAbsent(version)) return token?.eip712 ?? null;
+  if (isAbsent(name) && isAbsent(version)) return token?.domain ?? null;
   return typeof name === 'string' && typeof version === 'string' && name && version ? { name, version } : null;
 }
 
@@ -104,8 +105,8 @@ function authorizationReason(
  * The chain compares the signature with the token's own domain, so a wrong one in the requirements would not be noticed there: the
  * signature of a payer who was told the wrong domain fails, that of one who knows better does not.
  */
-function tokenReason({ eip3009: hasEip3009, eip712 }: TokenDefinition, { name, version }: Domain): PaymentReason | null {
-  if (!hasEip3009) return 'invalid_exact_evm_eip3009_not_supported';
-  if (eip712 && eip712.name !== name) return 'invalid_exact_evm_token_name_mismatch';
-  return eip712 && eip712.version !== version ? 'invalid_exact_evm_token_version_mismatch' : null;
+function tokenReason({ takesAuthorisations, domain }: TokenDefinition, { name, version }: Domain): PaymentReason | null {
+  if (!takesAuthorisations) return 'invalid_exact_evm_eip3009_not_supported';
+  if (domain && domain.name !== name) return 'invalid_exact_evm_token_name_mismatch';
+  return domain && domain.version !== version ? 'invalid_exact_evm_token_version_mismatch' : null;
 }

@@ -1,8 +1,16 @@
 import type { Address } from 'viem';
 import type { PaymentReason } from '../../payment-reasons';
-import type { Checked, Payment, PaymentContext, PaymentMethod, PaymentRequest } from '../../payments';
+import type {
+  Checked,
+  Payment,
+  PaymentContext,
+  PaymentMethod,
+  PaymentRequest,
+  PaymentScheme,
+  SettlementMethod,
+} from '../../payments';
 import type { JsonObject } from '../../types';
-import { exactPermitDisagreements, isSameAddress, uptoPermitDisagreements } from './agreement';
+import { exactPermitDisagreements, normalise, uptoPermitDisagreements } from './agreement';
 import { exactProxyAddress, uptoProxyAddress } from './contracts';
 import { exactPermitFailures, uptoPermitFailures } from './failures';
 import { asObject, isZero, minSecondsLeft, readAddress, readSignature, readUint, refuse, unwrap } from './fields';
@@ -15,8 +23,9 @@ import type { PermitTransfer } from './typed-data';
 export const permit2: PaymentMethod = {
   payloadType: 'permit2',
   schemes: ['exact', 'upto'],
+  settlementMethod,
   disagreement: (scheme, field) => (scheme === 'upto' ? uptoPermitDisagreements : exactPermitDisagreements)[field],
-  isSameAddress,
+  normalise,
   identify: (request) => {
     const signed = readPermit(request);
     return 'permit' in signed ? permitIdentity(signed.permit.from, signed.permit.nonce) : null;
@@ -26,6 +35,10 @@ export const permit2: PaymentMethod = {
 };
 
 type Permit = PermitTransfer & { from: Address };
+
+function settlementMethod(scheme: PaymentScheme): SettlementMethod {
+  return scheme === 'upto' ? 'permit2_upto' : 'permit2_exact';
+}
 
 function check(request: PaymentRequest, context: PaymentContext): Checked {
   const signed = readPermit(request);
@@ -54,7 +67,7 @@ function toPayment(
 ): Omit<Payment, 'signature' | 'sponsoring'> {
   const isUpto = scheme === 'upto';
   return {
-    method: isUpto ? 'permit2_upto' : 'permit2_exact',
+    method: settlementMethod(scheme),
     chain,
     token,
     payer,

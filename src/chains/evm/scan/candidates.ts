@@ -1,7 +1,7 @@
 import type { Hex } from '../../types';
 import type { RpcBlock } from '../rpc-types';
 
-/** A movement of money in a scanned block; a deposit if it is to an address of ours and its transaction was not reverted. */
+/** A payment in a scanned block; a deposit if it is to an address of ours and its transaction was not reverted. */
 export interface Candidate {
   block: RpcBlock;
   txHash: Hex;
@@ -14,8 +14,8 @@ export interface Candidate {
   logIndex: Hex | null;
 }
 
-/** Zero amounts and transfers to oneself move no money. */
-export const isMovement = ({ amount, fromKey, toKey }: Pick<Candidate, 'amount' | 'fromKey' | 'toKey'>): boolean =>
+/** Zero amounts and transfers to oneself pay nobody. */
+export const isPayment = ({ amount, fromKey, toKey }: Pick<Candidate, 'amount' | 'fromKey' | 'toKey'>): boolean =>
   amount > 0n && fromKey !== toKey;
 
 /** Native value of the transactions themselves. */
@@ -33,6 +33,6 @@ export function nativeCandidates(blocks: RpcBlock[]): Candidate[] {
         position: 0,
         logIndex: null,
       }))
-      .filter(isMovement),
+      .filter(isPayment),
   );
 }

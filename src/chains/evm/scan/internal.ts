@@ -1,22 +1,26 @@
 import type { Hex } from '../../types';
 import { NodeRefusal, type RpcCall } from '../rpc';
 import type { RpcBlock, RpcTrace } from '../rpc-types';
-import { type Candidate, isMovement } from './candidates';
+import { type Candidate, isPayment } from './candidates';
 
 /** First position of value received through a contract's internal call; logs of a receipt never reach it. */
 const internalPositions = 1_000_000;
 
-/** Native value that contracts pass on: found where the node offers trace_block (`facts` remembers whether it does), else none. */
-export async function internalCandidates(call: RpcCall, blocks: RpcBlock[], facts: Map<string, unknown>): Promise<Candidate[]> {
-  if (facts.get('trace_block') === false) return [];
+/** Native value that contracts pass on: found where the node offers trace_block (`capabilities` remembers whether it does), else none. */
+export async function internalCandidates(
+  call: RpcCall,
+  blocks: RpcBlock[],
+  capabilities: Map<string, unknown>,
+): Promise<Candidate[]> {
+  if (capabilities.get('trace_block') === false) return [];
   try {
     const traces = await Promise.all(blocks.map((block) => call<RpcTrace[] | null>('trace_block', [block.number])));
-    facts.set('trace_block', true);
+    capabilities.set('trace_block', true);
     return traces.flatMap((list, index) => inBlock(blocks[index] as RpcBlock, list ?? []));
   } catch (error) {
     // after the method has worked once, a failure is an outage and not a missing method: the deposit would never be found
-    if (!(error instanceof NodeRefusal) || facts.get('trace_block') === true) throw error;
-    facts.set('trace_block', false);
+    if (!(error instanceof NodeRefusal) || capabilities.get('trace_block') === true) throw error;
+    capabilities.set('trace_block', false);
     return [];
   }
 }
@@ -41,7 +45,7 @@ function inBlock(block: RpcBlock, traces: RpcTrace[]): Candidate[] {
         position: internalPositions + index,
         logIndex: null,
       };
-      return isMovement(candidate) ? [candidate] : [];
+      return isPayment(candidate) ? [candidate] : [];
     });
   });
 }

@@ -1,4 +1,4 @@
-import type { IsOurs, ScanResult } from '../../family';
+import type { IsOurs, ScanResult } from '../../chain-client';
 import type { ChainDefinition } from '../../types';
 import { authorisationKey } from '../authorise/codec';
 import { type CarriedOut, readCarriedOut } from '../authorise/carried-out';
@@ -14,7 +14,7 @@ import { tokenCandidates } from './tokens';
 /**
  * Blocks from..to with the deposits in them, as seen by one node; fewer blocks when the node does not have them all yet. Native
  * value from an internal call of a contract is in no block; it is found where the node offers trace_block and missed where it does
- * not (`facts` remembers which). Income that no transaction carries (validator withdrawals, fee recipients) is not found.
+ * not (`capabilities` remembers which). Income that no transaction carries (validator withdrawals, fee recipients) is not found.
  * @throws GatewayError chain_unavailable when the chain reorganised during the scan: scan again.
  */
 export async function scanBlocks(
@@ -22,12 +22,15 @@ export async function scanBlocks(
   chain: ChainDefinition,
   range: { from: number; to: number },
   isOurs: IsOurs,
-  facts: Map<string, unknown>,
+  capabilities: Map<string, unknown>,
 ): Promise<ScanResult> {
   const blocks = await fetchBlocks(call, range);
   const tip = blocks.at(-1);
   if (!tip) return { blocks: [], scannedTo: range.from - 1 };
-  const [tokens, internal] = await Promise.all([tokenCandidates(call, chain, blocks), internalCandidates(call, blocks, facts)]);
+  const [tokens, internal] = await Promise.all([
+    tokenCandidates(call, chain, blocks),
+    internalCandidates(call, blocks, capabilities),
+  ]);
   // logs were requested by number: they belong to these blocks only if the last block is unchanged
   const again = await call<RpcBlock | null>('eth_getBlockByNumber', [tip.number, false]);
   if (again?.hash !== tip.hash) throw unavailable(chain, 'the chain reorganised during a scan');

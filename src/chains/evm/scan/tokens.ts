@@ -2,7 +2,7 @@ import type { ChainDefinition, Hex } from '../../types';
 import type { RpcCall } from '../rpc';
 import { transferEvent, transferTopic, type RpcBlock, type RpcLog } from '../rpc-types';
 import { inBloom } from './bloom';
-import { type Candidate, isMovement } from './candidates';
+import { type Candidate, isPayment } from './candidates';
 
 /** Transfers of the registered tokens. */
 export async function tokenCandidates(call: RpcCall, chain: ChainDefinition, blocks: RpcBlock[]): Promise<Candidate[]> {
@@ -22,7 +22,7 @@ export async function tokenCandidates(call: RpcCall, chain: ChainDefinition, blo
       position: null,
       logIndex: log.logIndex,
     };
-    return isMovement(candidate) ? [candidate] : [];
+    return isPayment(candidate) ? [candidate] : [];
   });
 }
 

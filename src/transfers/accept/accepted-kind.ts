@@ -1,0 +1,50 @@
+import type { EntityManager } from 'typeorm';
+import type { AuditAction } from '../../audit/log';
+import type { GetFamily } from '../../chains/family';
+import type { FailureCode } from '../../platform/codes';
+import { type TransactionType, transferType } from '../../transactions/types';
+import type { ParsedTransfer } from './request';
+import type { TransferSource } from './source';
+
+/** Why what a client asks for is not accepted. */
+export const acceptanceFailures = [
+  'insufficient_balance',
+  'invalid_address',
+  'address_blacklisted',
+  'address_not_whitelisted',
+  'wallet_not_active',
+  'account_not_active',
+  'address_differs',
+  'business_error',
+  'not_found',
+  'unavailable',
+  'reconcile_required',
+  'outcome_unknown',
+] as const satisfies FailureCode[];
+
+/** What differs between what clients have signed, when it is accepted. */
+export interface AcceptedKind {
+  transactionType: TransactionType;
+  action: AuditAction;
+  /** Highest network fee that is to be held, atomic units of the native coin. */
+  boundFee(manager: EntityManager, parsed: ParsedTransfer, source: TransferSource): Promise<bigint>;
+  /** Stores what the row of the transaction does not say, after it. */
+  store(manager: EntityManager, txId: string): Promise<unknown>;
+  /** Whether a transaction with the same row is what the request asks for. */
+  isSame(manager: EntityManager, txId: string): Promise<boolean>;
+}
+
+/** A payment that the gateway sends. */
+export const toTransfer = ({ getFamily }: { getFamily: GetFamily }): AcceptedKind => ({
+  transactionType: transferType,
+  action: 'transfer.accepted',
+  boundFee: (manager, { chain, to, amount }, { account, token }) =>
+    getFamily(chain.family).bound(manager, {
+      chain,
+      source: { chain: chain.name, accountId: account.accountId, addressKey: account.addressKey },
+      token,
+      outputs: [{ recipient: to.address, tokenContract: token.contract, amount }],
+    }),
+  store: () => Promise.resolve(),
+  isSame: () => Promise.resolve(true),
+});

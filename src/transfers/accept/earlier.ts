@@ -1,0 +1,43 @@
+import type { EntityManager } from 'typeorm';
+import { GatewayError, notFound } from '../../platform/errors';
+import { TransactionEntity } from '../../transactions/entity';
+import type { AcceptedKind } from './accepted-kind';
+import { hashRequest } from './hash-request';
+import { isSameTransfer, type ParsedTransfer, type TransferParser } from './request';
+
+/**
+ * The transaction that this request has become before, by its id or its idempotency key.
+ * @throws GatewayError not_found for the id of another client's transaction; idempotency_key_reused.
+ */
+export async function findEarlier(
+  parser: Pick<TransferParser, 'getFamily'>,
+  manager: EntityManager,
+  parsed: ParsedTransfer,
+  kind: Pick<AcceptedKind, 'transactionType' | 'isSame'>,
+): Promise<TransactionEntity | null> {
+  const { txId, clientId, idempotencyKey, memo: asked } = parsed.request;
+  const byId = await manager.findOneBy(TransactionEntity, { txId });
+  if (byId && byId.clientId !== clientId) throw notFound('transaction');
+  if (byId || idempotencyKey === null) return byId;
+  const byKey = await findByKey(manager, clientId, idempotencyKey);
+  if (!byKey) return null;
+  // the memo of a rebuilt transfer is unknown
+  const memo = byKey.idempotencyKey === null ? asked : byKey.memo;
+  const isSame =
+    byKey.transactionType === kind.transactionType &&
+    isSameTransfer({ ...byKey, memo }, parsed, parser) &&
+    (await kind.isSame(manager, byKey.txId));
+  if (!isSame) throw new GatewayError('idempotency_key_reused', 'This Idempotency-Key was used for another transfer');
+  return byKey;
+}
+
+/** Of a transfer that was rebuilt after the database was restored, only the hash of its key is known. */
+function findByKey(manager: EntityManager, clientId: string, idempotencyKey: string): Promise<TransactionEntity | null> {
+  return manager
+    .createQueryBuilder(TransactionEntity, 't')
+    .where('t.clientId = :clientId and t.isHeld and t.idempotencyKey = :idempotencyKey', { clientId, idempotencyKey })
+    .orWhere('t.txId = any(array(select tx_id from rebuilt_requests where request = :request))', {
+      request: hashRequest(clientId, idempotencyKey),
+    })
+    .getOne();
+}

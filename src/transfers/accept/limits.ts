@@ -1,0 +1,61 @@
+import type { EntityManager } from 'typeorm';
+import { GatewayError } from '../../platform/errors';
+
+interface LimitedTransfer {
+  txId: string;
+  walletId: string;
+  symbol: string;
+  /** Atomic units. */
+  amount: bigint;
+  decimals: number;
+}
+
+/** Number of decimals at which display amounts are compared: more than any token has, so nothing is rounded. */
+const scale = 36;
+
+/**
+ * Checks the wallet's limits for a symbol: the largest single amount, and the sum of the last 24 hours over every account and
+ * chain. Rejected, failed and cancelled transfers do not count; approved ones count from their approval. Concurrent transfers are
+ * serialised here, but only in wallets that have a limit. The row of the transfer itself may be stored already and is left out of
+ * the sum.
+ * @throws GatewayError business_error.
+ */
+export async function checkLimits(
+  manager: EntityManager,
+  { txId, walletId, symbol, amount, decimals }: LimitedTransfer,
+): Promise<void> {
+  const [limit] = await manager.query<{ max_single: string | null; max_daily: string | null }[]>(
+    'select max_single, max_daily from wallet_limits where wallet_id = $1 and symbol = $2 for update',
+    [walletId, symbol],
+  );
+  if (!limit) return;
+  const scaled = amount * 10n ** BigInt(scale - decimals);
+  if (limit.max_single !== null && scaled > scaledLimit(limit.max_single)) {
+    throw new GatewayError(
+      'business_error',
+      `The amount exceeds the wallet's limit of ${limit.max_single} ${symbol} per transfer`,
+    );
+  }
+  if (limit.max_daily === null) return;
+  const sums = await manager.query<{ decimals: number; sum: string }[]>(
+    `select decimals, sum(amount) as sum from transactions
+      where wallet_id = $1 and token_symbol = $2 and is_held and tx_id <> $3
+        and created_at > now() - interval '48 hours' and coalesce(approved_at, created_at) > now() - interval '24 hours'
+        and status not in ('REJECTED', 'FAILED', 'CANCELLED')
+      group by decimals`,
+    [walletId, symbol, txId],
+  );
+  const spent = sums.reduce((total, row) => total + BigInt(row.sum) * 10n ** BigInt(scale - row.decimals), 0n);
+  if (spent + scaled > scaledLimit(limit.max_daily)) {
+    throw new GatewayError(
+      'business_error',
+      `The amount exceeds the rest of the wallet's limit of ${limit.max_daily} ${symbol} in 24 hours`,
+    );
+  }
+}
+
+/** Digits beyond the scale are dropped: no amount has any, so the comparison stays exact. */
+export function scaledLimit(limit: string): bigint {
+  const [whole = '', fraction = ''] = limit.split('.');
+  return BigInt(whole + fraction.slice(0, scale).padEnd(scale, '0'));
+}

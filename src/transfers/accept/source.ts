@@ -1,0 +1,106 @@
+import type { EntityManager } from 'typeorm';
+import type { AccountEntity } from '../../accounts/entity';
+import type { AddressedAccount } from '../../accounts/own-addresses';
+import { tokenBySymbol } from '../../chains/registry';
+import type { ChainDefinition, TokenDefinition } from '../../chains/types';
+import { ensureLedgerAccounts, findLedgerAccount } from '../../ledger/accounts';
+import type { LedgerAccountRef } from '../../ledger/entries';
+import { GatewayError, notFound } from '../../platform/errors';
+import type { KeyedWallet } from '../../wallets/attested-keys';
+import type { WalletEntity } from '../../wallets/entity';
+
+export interface TransferSource {
+  account: AddressedAccount;
+  wallet: KeyedWallet;
+  token: TokenDefinition;
+  /** Ledger account of the token. */
+  asset: LedgerAccountRef;
+  /** Ledger account of the coin that pays the fee; may be the same. */
+  native: LedgerAccountRef;
+}
+
+interface SourceRow extends AddressedAccount {
+  wallet_key_id: string | null;
+  public_key: Buffer | null;
+  chain_code: Buffer | null;
+  status: AccountEntity['status'];
+  wallet_status: WalletEntity['status'];
+  key_status: WalletEntity['keyStatus'];
+  /** null: the account has never held the token. */
+  ledger_account_id: string | null;
+  has_balance: boolean | null;
+  is_added: boolean;
+  native_id: string | null;
+}
+
+/**
+ * The asset to transfer from: one that the client has added, or a native coin with a balance.
+ * @throws GatewayError not_found, wallet_not_active or account_not_active.
+ */
+export async function findSource(
+  manager: EntityManager,
+  clientId: string,
+  chain: ChainDefinition,
+  addressKey: string,
+  symbol: string,
+): Promise<TransferSource> {
+  const token = tokenBySymbol(chain, symbol);
+  const row = token && (await queryRow(manager, clientId, chain, addressKey, token));
+  if (!token || !row?.ledger_account_id || !isAsset(row, token)) throw notFound('asset');
+  if (row.wallet_status !== 'ACTIVE' || row.key_status !== 'ACTIVE')
+    throw new GatewayError('wallet_not_active', 'The wallet is not active');
+  if (row.status !== 'ACTIVE') throw new GatewayError('account_not_active', 'The account is not active');
+
+  const wallet = { ...row, keyId: row.wallet_key_id, publicKey: row.public_key, chainCode: row.chain_code };
+  const asset = toRef(row.ledger_account_id, chain, token);
+  if (token.contract === null) return { account: row, wallet, token, asset, native: asset };
+  const native = row.native_id ? toRef(row.native_id, chain, chain.native) : await makeNative(manager, clientId, row, chain);
+  return { account: row, wallet, token, asset, native };
+}
+
+async function queryRow(
+  manager: EntityManager,
+  clientId: string,
+  chain: ChainDefinition,
+  addressKey: string,
+  token: TokenDefinition,
+): Promise<SourceRow | undefined> {
+  const [row] = await manager.query<SourceRow[]>(
+    `select a.account_id as "accountId", a.wallet_id as "walletId", a.client_id as "clientId", a.family, a.address,
+            a.address_key as "addressKey", a.key_id as "keyId", a.key_protocol as "keyProtocol",
+            a.derivation_path as "derivationPath", a.address_index as "addressIndex", a.status,
+            w.key_id as wallet_key_id, w.public_key, w.chain_code, w.status as wallet_status, w.key_status,
+            l.ledger_account_id, l.available + l.locked > 0 as has_balance,
+            exists (select 1 from assets s where s.asset_id = l.ledger_account_id and s.is_active) as is_added,
+            n.ledger_account_id as native_id
+       from accounts a
+       join wallets w on w.wallet_id = a.wallet_id and w.client_id = a.client_id
+       left join ledger_accounts l on l.account_id = a.account_id and l.chain = $4 and l.symbol = $5
+       left join ledger_accounts n on n.account_id = a.account_id and n.chain = $4 and n.symbol = $6
+      where a.client_id = $1 and a.family = $2 and a.address_key = $3`,
+    [clientId, chain.family, addressKey, chain.name, token.symbol, chain.native.symbol],
+  );
+  return row;
+}
+
+const isAsset = (row: SourceRow, token: TokenDefinition): boolean =>
+  row.is_added || (token.contract === null && row.has_balance === true);
+
+/** An account that has never held the coin gets an empty ledger account for it. */
+async function makeNative(
+  manager: EntityManager,
+  clientId: string,
+  { accountId, walletId }: TransferSource['account'],
+  chain: ChainDefinition,
+): Promise<LedgerAccountRef> {
+  await ensureLedgerAccounts(manager, [{ owner: { accountId, walletId, clientId }, chain: chain.name, token: chain.native }]);
+  const made = await findLedgerAccount(manager, accountId, chain.name, chain.native.symbol);
+  if (!made) throw new Error(`no ledger account of ${chain.native.symbol} for account ${accountId}`);
+  return made;
+}
+
+const toRef = (ledgerAccountId: string, chain: ChainDefinition, { symbol }: TokenDefinition): LedgerAccountRef => ({
+  ledgerAccountId,
+  chain: chain.name,
+  symbol,
+});

@@ -1,0 +1,89 @@
+import type { AttemptStatus, ChainClient } from '../../chains/chain-client';
+import { createFindOrigins } from '../../chains/origins';
+import { findReservations } from '../../chains/reservations';
+import { depthOfEnd } from '../../following/depth';
+import { storeInclusion } from '../../following/inclusions';
+import type { ChainObservation } from '../../messages/transfer';
+import { inTransaction } from '../../platform/database';
+import type { TransactionEntity } from '../../transactions/entity';
+import { findTransaction } from '../../transactions/state';
+import type { Attempt, Attempts } from '../attempts';
+import { loadAttempts } from '../load-attempts';
+import { type ChainDependencies, getClient } from '../dependencies';
+import { destinationBlacklisted } from '../destination';
+import { toKnownAttempt } from './known-attempt';
+import { markSubmitted } from '../sign/record-signed';
+import { sendAttempt } from '../broadcast/send-attempt';
+import { markBroadcast, storeProof } from '../sign/store-attempt';
+
+const absent: ChainObservation = { state: 'absent', hash: null, blockNumber: null, confirmations: 0 };
+
+type Included = Extract<AttemptStatus, { state: 'included' }>;
+
+/**
+ * Asks the chain for the status of a transfer's attempts and stores it: an inclusion, also under an id not seen before, and proofs
+ * of impossibility. Transactions that no node knows any more are sent again.
+ * @throws GatewayError chain_unavailable, not_found.
+ */
+export async function observeTransfer(deps: ChainDependencies, { txId }: { txId: string }): Promise<ChainObservation> {
+  const { manager } = deps.database;
+  const transfer = await findTransaction(manager, txId);
+  const type = deps.getSignedType(transfer.transactionType);
+  const intent = await type.loadIntent(manager, transfer);
+  const attempts = await loadAttempts(manager, txId);
+  const client = getClient(deps, transfer.chain);
+  const states = await client.status(
+    attempts.all.map((attempt) => toKnownAttempt(intent, attempt)),
+    await findReservations(manager, txId),
+    createFindOrigins(manager, transfer.chain),
+  );
+  const included = states.find((status) => status.state === 'included');
+  if (included) return recordInclusion(deps, client, transfer, attempts.get(included.attempt), included);
+
+  for (const status of states) {
+    if (status.state === 'impossible') await storeProof(manager, txId, status.attempt, status.proof);
+  }
+  const pending = states.find((status) => status.state === 'pending');
+  if (pending) return { ...absent, state: 'pending', hash: pending.id };
+  // stored proofs are used: a node with older states has provided them, even if this node cannot
+  const proven = await loadAttempts(manager, txId);
+  if (proven.allImpossible) return { ...absent, state: 'impossible', ...(proven.endsByProof && { ends: true }) };
+  if (!type.isHandedOut) await sendAgain(deps, client, transfer, attempts);
+  // what may be executed without that is not waited for
+  const isUnfunded = states.every((status) => status.state === 'impossible' || (status.state === 'absent' && status.isUnfunded));
+  return { ...absent, ...(isUnfunded && states.length > 0 && { isUnfunded }) };
+}
+
+async function recordInclusion(
+  { database }: ChainDependencies,
+  { chain }: ChainClient,
+  { txId, requiredConfirmations }: TransactionEntity,
+  { kind }: Attempt,
+  { attempt, id, depth, effect }: Included,
+): Promise<ChainObservation> {
+  const isStored = await inTransaction(database, (manager) => storeInclusion(manager, { txId, attempt, id }, effect));
+  if (!isStored) return absent;
+  const needed = depthOfEnd({ kind, success: effect.success }, requiredConfirmations, chain.finalityDepth);
+  return { state: depth >= needed ? 'confirmed' : 'included', hash: id, blockNumber: effect.blockNumber, confirmations: depth };
+}
+
+/** An abandoned transfer, or one that must not be paid, is not sent again: it waits for its cancellation or expiry. */
+async function sendAgain(
+  deps: ChainDependencies,
+  client: ChainClient,
+  { txId, chain, status }: TransactionEntity,
+  attempts: Attempts,
+): Promise<void> {
+  const { database, logger } = deps;
+  const newest = attempts.signed.at(-1);
+  if (!newest || newest.impossibleProof) return;
+  if (newest.kind !== 'cancellation') {
+    if (attempts.isAbandoned || (await destinationBlacklisted(database.manager, txId))) return;
+  }
+  const result = await sendAttempt(database.manager, client, txId, newest);
+  logger.warn({ tx_id: txId, chain, attempt: newest.attempt, ...result }, 'no node knew the transaction: it was sent again');
+  if (result.outcome !== 'accepted') return;
+  // what no node had taken before is submitted now
+  if (status === 'SIGNING') await markSubmitted(deps, { txId, attempt: newest.attempt });
+  else await markBroadcast(database.manager, txId, newest.attempt);
+}

@@ -1,0 +1,135 @@
+import type { DataSource, EntityManager } from 'typeorm';
+import type { AlertLog } from '../../ledger/accounts';
+import { adjustFee } from '../../ledger/adjust-fee';
+import { findPosted } from '../../ledger/posted';
+import { isExecuted } from '../../following/depth';
+import { inTransaction } from '../../platform/database';
+import { correctGas } from '../../settlers/correct-gas';
+import type { TransactionEntity } from '../../transactions/entity';
+import type { GetSignedType } from '../../transactions/signed-type';
+import { findTransaction, findTransactionForUpdate } from '../../transactions/state';
+import type { ChainClient } from '../../chains/chain-client';
+import type { Logger } from '../../platform/logging';
+import type { Inclusion } from '../attempts';
+import { loadAttempts } from '../load-attempts';
+import type { TransferDependencies } from '../dependencies';
+import { noteIfBlacklisted } from '../destination';
+import { findHeldAccountsForUpdate } from '../hold';
+import { observeTransfer } from './observe';
+import { sendAttempt } from '../broadcast/send-attempt';
+import { debitedBy } from '../end/settle';
+
+/**
+ * `stands`: in a block again, and the ledger agrees; `absent`: in no block; `differs`: in a block with another effect than was
+ * posted.
+ */
+export type ReorgOutcome = 'stands' | 'absent' | 'differs';
+
+/**
+ * For a transfer that had ended and was reorganised away, or of which an attempt was executed that had been proven impossible.
+ * Included again with the same effect, by any of its attempts, it is in its new block, and a fee that has changed is posted as
+ * an adjustment. With another effect the ledger is wrong: the accounts are frozen, with an alert, until an operator has checked them.
+ * What a settlement has cost its settler is corrected whatever the effect; in no block it has cost nothing.
+ */
+export function reconcileReorg(
+  { database, log }: Pick<TransferDependencies, 'database' | 'log'>,
+  { txId }: { txId: string },
+): Promise<ReorgOutcome> {
+  return inTransaction(database, async (manager) => {
+    const transfer = await findTransactionForUpdate(manager, txId);
+    const [inclusion, other] = (await loadAttempts(manager, txId)).inclusions;
+    if (!transfer.isHeld && !other) await correctGas(manager, { txId, fee: inclusion?.fee ?? 0n }, log);
+    if (!inclusion) return 'absent';
+    if (!other && inclusion.blockHash === transfer.blockHash) return 'stands';
+    const held = transfer.isHeld
+      ? await findPosted(manager, { txId, symbol: transfer.tokenSymbol, feeSymbol: transfer.feeSymbol })
+      : null;
+    if (other || !isSameEnd(transfer, inclusion) || (held && debitedBy(transfer, inclusion) !== held.outside)) {
+      await freeze(manager, transfer, log);
+      return 'differs';
+    }
+    if (held && inclusion.fee !== held.fees) {
+      const { native } = await findHeldAccountsForUpdate(manager, transfer);
+      await adjustFee(manager, { txId, native, more: inclusion.fee - held.fees }, log);
+    }
+    await manager.query('update transactions set tx_hash = $2, block_number = $3, block_hash = $4 where tx_id = $1', [
+      txId,
+      inclusion.hash,
+      inclusion.blockNumber.toString(),
+      inclusion.blockHash,
+    ]);
+    return 'stands';
+  });
+}
+
+/** Ended by proof, a transfer has no block: no inclusion agrees with that. */
+const isSameEnd = ({ isSigned, blockHash, status }: TransactionEntity, inclusion: Inclusion): boolean =>
+  isSigned && blockHash !== null && status === (isExecuted(inclusion) ? 'CONFIRMED' : 'FAILED');
+
+export interface CorrectReorg {
+  database: DataSource;
+  client: ChainClient;
+  getSignedType: GetSignedType;
+  logger: Logger;
+  /** Called while the transfer is in no block, or in one with another effect. */
+  onConfirmedReorged: (txId: string) => Promise<void>;
+}
+
+/**
+ * For an ended transfer that has lost its block: the executed bytes are sent again (the same resources, so money moves once), and
+ * once they are included again the ledger is corrected. This also applies to an address that was blacklisted since, which is then
+ * noted on the transfer. A reverted and refunded transfer is not sent again: it might succeed now. Safe to repeat; the follower
+ * does so until the transfer stands.
+ */
+export async function correctReorged(
+  { database, client, getSignedType, logger, onConfirmedReorged }: CorrectReorg,
+  { txId }: { txId: string },
+): Promise<void> {
+  const outcome = await reconcileReorg({ database, log: logger }, { txId });
+  if (outcome === 'stands') {
+    logger.info({ tx_id: txId }, 'the transfer was included again with the same effect');
+    return;
+  }
+  if (outcome === 'absent') await includeAgain({ database, client, getSignedType, logger }, txId);
+  await onConfirmedReorged(txId);
+}
+
+/** Whoever has sent what was handed out has its signature: only the chain knows what became of it. */
+async function includeAgain(
+  { database, client, getSignedType, logger }: Omit<CorrectReorg, 'onConfirmedReorged'>,
+  txId: string,
+): Promise<void> {
+  const { transactionType, status } = await findTransaction(database.manager, txId);
+  if (!getSignedType(transactionType).isHandedOut) return sendExecutedAgain(database.manager, { client, logger }, txId);
+  if (status !== 'CONFIRMED') return;
+  const clients = new Map([[client.chain.name, client]]);
+  const { state } = await observeTransfer({ database, clients, getSignedType, logger }, { txId });
+  if (state !== 'impossible') return;
+  // it has not left the account after all
+  await inTransaction(database, async (manager) => freeze(manager, await findTransactionForUpdate(manager, txId), logger));
+}
+
+async function sendExecutedAgain(
+  manager: EntityManager,
+  { client, logger }: Pick<CorrectReorg, 'client' | 'logger'>,
+  txId: string,
+): Promise<void> {
+  const { status, txHash } = await findTransaction(manager, txId);
+  const executed = (await loadAttempts(manager, txId)).signed.find(({ ids }) => txHash !== null && ids.includes(txHash));
+  if (status !== 'CONFIRMED' || !executed) return;
+  await noteIfBlacklisted(manager, txId);
+  logger.warn({ tx_id: txId, ...(await sendAttempt(manager, client, txId, executed)) }, 'sent again');
+}
+
+/** The accounts that the transfer has moved money of, with an alert. */
+async function freeze(manager: EntityManager, transfer: TransactionEntity, log: AlertLog): Promise<void> {
+  const reason = `transfer ${transfer.txId} ended as ${transfer.status}, but the chain shows another effect`;
+  if (transfer.isHeld) {
+    const { token, native } = await findHeldAccountsForUpdate(manager, transfer);
+    await manager.query(
+      'update ledger_accounts set frozen_reason = coalesce(frozen_reason, $2) where ledger_account_id = any($1::uuid[])',
+      [[token.ledgerAccountId, native.ledgerAccountId], reason],
+    );
+  }
+  log.error({ alert: 'ended_transfer_changed', tx_id: transfer.txId }, reason);
+}

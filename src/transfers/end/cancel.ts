@@ -1,0 +1,45 @@
+import type { DataSource } from 'typeorm';
+import { auditUser, type RequestedBy } from '../../audit/log';
+import { enqueue } from '../../outbox/outbox';
+import { toReconcileRequired } from '../../orders/reconcile-required';
+import { inTransaction, requestTransaction } from '../../platform/database';
+import { GatewayError, notFound } from '../../platform/errors';
+import { findAnyForUpdate, isEnded } from '../../transactions/state';
+import { endUnsigned } from './end';
+
+export interface Cancellation {
+  clientId: string;
+  txId: string;
+  by: RequestedBy;
+}
+
+/**
+ * Cancels a transfer for its client, whether or not its workflow has started; no effect when it is already cancelled.
+ * @throws GatewayError not_found; reconcile_required; not_cancellable once signing has begun or it has ended otherwise.
+ */
+export async function cancelTransfer(database: DataSource, { clientId, txId, by }: Cancellation): Promise<void> {
+  await inTransaction(
+    database,
+    async (manager) => {
+      const transfer = await findAnyForUpdate(manager, { clientId, txId });
+      if (!transfer) throw notFound('transaction');
+      if (!transfer.isHeld) throw new GatewayError('not_cancellable', 'Only transfers can be cancelled');
+      if (transfer.status === 'CANCELLED') return;
+      if (isEnded(transfer)) throw new GatewayError('not_cancellable', `The transfer has ended: ${transfer.status}`);
+      await auditUser(
+        manager,
+        { clientId, userId: by.userId },
+        {
+          action: 'transfer.cancelled',
+          subject: { type: 'transaction', id: txId },
+          requestId: by.requestId,
+        },
+      );
+      await enqueue(manager, { kind: 'transfer_ended', subjectId: txId, clientId });
+      await endUnsigned(manager, transfer, { status: 'CANCELLED', code: null, reason: null });
+    },
+    requestTransaction,
+  ).catch((error: unknown) => {
+    throw toReconcileRequired(error) ?? error;
+  });
+}

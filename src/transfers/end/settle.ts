@@ -1,0 +1,144 @@
+import type { EntityManager } from 'typeorm';
+import type { ChainDefinition } from '../../chains/types';
+import { depthOfEnd, isExecuted } from '../../following/depth';
+import { type AlertLog, freezeForShortfalls } from '../../ledger/accounts';
+import { settleHold } from '../../ledger/entries';
+import { post } from '../../ledger/posting';
+import type { SettleResult } from '../../messages/transfer';
+import type { FailureCode } from '../../platform/codes';
+import { inTransaction } from '../../platform/database';
+import { formatAmount } from '../../platform/money';
+import { cancellationNote } from '../../screening/destinations';
+import { chargeGas } from '../../settlers/charge-gas';
+import type { TransactionEntity } from '../../transactions/entity';
+import { changeState, isEnded, findTransactionForUpdate } from '../../transactions/state';
+import type { Inclusion } from '../attempts';
+import { loadAttempts, lockAttempts } from '../load-attempts';
+import { reasonToStop } from '../operate/cancellation-reason';
+import { park } from '../operate/park';
+import type { TransferDependencies } from '../dependencies';
+import { findHoldForUpdate, repayFromHold } from '../hold';
+
+/**
+ * Ends an executed transfer by what the chain shows to have happened, not by what was asked for: posts the debited amount and the
+ * real fee and unlocks the rest, or refunds all but the fee of a reverted one. Success without the expected payment is
+ * for an operator: NEEDS_ATTENTION, everything stays locked. An ended transfer stays as it is.
+ * WAITING when no attempt is included any more, since a reorganisation has taken the inclusion back, and until the follower has
+ * scanned as many blocks as the end needs: the transfer's confirmations, finality for what was not executed.
+ */
+export function settleTransfer(
+  { database, registry, log }: TransferDependencies,
+  { txId }: { txId: string },
+): Promise<SettleResult> {
+  return inTransaction(database, async (manager) => {
+    const transfer = await findTransactionForUpdate(manager, txId);
+    if (isEnded(transfer)) return ended(transfer);
+    // the follower must not take the inclusion back before the end is committed
+    await lockAttempts(manager, txId);
+    const [inclusion, other] = (await loadAttempts(manager, txId)).inclusions;
+    if (!inclusion) return waiting('No attempt is included any more');
+    if (other) return parkExecutedTwice(manager, transfer, [inclusion, other], log);
+
+    const chain = registry.get(transfer.chain);
+    const needed = depthOfEnd(inclusion, transfer.requiredConfirmations, chain.finalityDepth);
+    if (inclusion.depth < BigInt(needed)) return waiting(`${inclusion.hash} ends the transfer ${needed} blocks deep`);
+
+    const debited = debitedBy(transfer, inclusion);
+    if (isExecuted(inclusion) && debited === 0n && transfer.amount > 0n) {
+      const reason = `${inclusion.hash} succeeded without moving ${transfer.tokenSymbol}`;
+      return parkFor(manager, transfer, 'transfer_not_observed', reason);
+    }
+    return end(manager, { transfer, chain, inclusion, debited }, log);
+  });
+}
+
+interface Executed {
+  transfer: TransactionEntity;
+  chain: ChainDefinition;
+  inclusion: Inclusion;
+  /** Atomic units of the token. */
+  debited: bigint;
+}
+
+/** State of the end, and the posting about what the transfer holds; what holds nothing has cost its settler a fee. */
+async function end(
+  manager: EntityManager,
+  { transfer, chain, inclusion, debited }: Executed,
+  log: AlertLog,
+): Promise<SettleResult> {
+  const { txId } = transfer;
+  const { hash: txHash, blockNumber, blockHash, fee } = inclusion;
+  const settled = transfer.isHeld ? settleHold(await findHoldForUpdate(manager, transfer), { debited, fee }) : null;
+  const result = outcome(transfer, inclusion);
+  const seq = await changeState(manager, transfer, result.status, {
+    txHash,
+    blockNumber,
+    blockHash,
+    fee,
+    failureCode: result.code,
+    failureMessage: result.code && result.reason,
+    // in place of what the note said before: nothing has moved
+    ...(inclusion.kind === 'cancellation' && transfer.screeningNote !== null && { screeningNote: cancellationNote }),
+  });
+  if (settled) {
+    const kind = isExecuted(inclusion) ? 'settle' : 'refund';
+    await post(manager, [{ txId, kind, seq, entries: settled.entries }]);
+    await freezeForShortfalls(manager, txId, settled.shortfalls, log);
+    if (!isExecuted(inclusion)) await repayFromHold(manager, transfer, fee);
+  } else await chargeGas(manager, { settlement: transfer, chain, fee }, log);
+  return result;
+}
+
+/** What left the payer, atomic units of the token: nothing if not executed; a native coin moves with the transaction itself. */
+export function debitedBy({ contractAddress, amount }: TransactionEntity, inclusion: Inclusion): bigint {
+  if (!isExecuted(inclusion)) return 0n;
+  return inclusion.debited ?? (contractAddress === null ? amount : 0n);
+}
+
+function outcome(
+  transfer: TransactionEntity,
+  { kind, success, hash, received }: Inclusion,
+): SettleResult & { status: 'CONFIRMED' | 'FAILED' } {
+  if (kind === 'cancellation') {
+    const { code, reason } = reasonToStop(transfer) ?? { code: 'abandoned', reason: 'An operator has abandoned the transfer' };
+    return { status: 'FAILED', code, reason: `${reason}: cancelled by ${hash}` };
+  }
+  if (!success) return { status: 'FAILED', code: 'reverted_on_chain', reason: `${hash} was reverted on chain` };
+  if (received === null || received >= transfer.amount) return { status: 'CONFIRMED', code: null, reason: null };
+  const display = (amount: bigint) => formatAmount(amount, transfer.decimals);
+  // a token that keeps a part for itself: what left is debited, the transfer is done
+  return {
+    status: 'CONFIRMED',
+    code: null,
+    reason: `The recipient got ${display(received)} of ${display(transfer.amount)} ${transfer.tokenSymbol}`,
+  };
+}
+
+const waiting = (reason: string): SettleResult => ({ status: 'WAITING', code: null, reason });
+
+/** Money may have moved twice: a proof of impossibility was false. Nothing is posted before an operator has checked it. */
+async function parkExecutedTwice(
+  manager: EntityManager,
+  transfer: TransactionEntity,
+  both: Inclusion[],
+  log: AlertLog,
+): Promise<SettleResult> {
+  const reason = `Two attempts are included: ${both.map(({ hash }) => hash).join(', ')}`;
+  log.error({ alert: 'transfer_executed_twice', tx_id: transfer.txId }, reason);
+  return parkFor(manager, transfer, 'internal_error', reason);
+}
+
+async function parkFor(
+  manager: EntityManager,
+  transfer: TransactionEntity,
+  code: FailureCode,
+  reason: string,
+): Promise<SettleResult> {
+  await park(manager, transfer, code, reason);
+  return { status: 'NEEDS_ATTENTION', code, reason };
+}
+
+function ended({ txId, status, failureCode, failureMessage }: TransactionEntity): SettleResult {
+  if (status !== 'CONFIRMED' && status !== 'FAILED') throw new Error(`transfer ${txId} is ${status}: there is nothing to settle`);
+  return { status, code: failureCode, reason: failureMessage };
+}

@@ -1,0 +1,88 @@
+import type { DataSource } from 'typeorm';
+import type { Deliveries, OutboxMessage } from '../../outbox/outbox';
+import type { Logger } from '../../platform/logging';
+import type { StartLimits } from './start-limits';
+import type { StartedTransfer, TransferWorkflows } from './workflows';
+
+export interface TransferDeliveryDependencies {
+  database: DataSource;
+  workflows: TransferWorkflows;
+  starts: StartLimits;
+  log: Logger;
+}
+
+interface SubjectRow {
+  client_id: string;
+  chain: string;
+  token_symbol: string;
+  request_id: string | null;
+  ended: boolean;
+  unstarted: boolean;
+}
+
+/** How the outbox starts the workflows of transfers and signals them what was decided in the database. */
+export function transferDeliveries(deps: TransferDeliveryDependencies): Omit<Deliveries, 'start_key_generation'> {
+  return {
+    start_transfer: (message) => start(deps, message),
+    transfer_approved: ({ subjectId }) => notify(deps, subjectId, 'approved'),
+    transfer_ended: ({ subjectId }) => notify(deps, subjectId, 'ended'),
+  };
+}
+
+async function start(
+  deps: TransferDeliveryDependencies,
+  { subjectId: txId, chain = '' }: OutboxMessage,
+): Promise<'delivered' | 'later'> {
+  const { database, workflows, starts, log } = deps;
+  // first, so that messages take room in the order in which they are delivered
+  if (!(await starts.take(database.manager, chain))) return 'later';
+  try {
+    const started = await workflows.start(toStart(txId, await findSubject(database, txId)));
+    if (started === 'closed' && !(await findSubject(database, txId)).ended) alarm(log, txId);
+    return 'delivered';
+  } catch (error) {
+    starts.giveBack(chain);
+    throw error;
+  }
+}
+
+/**
+ * A workflow that has not started yet will read the row instead of the signal. The row is read first: a start in between must not
+ * look like a missing workflow.
+ */
+async function notify(
+  { database, workflows, log }: TransferDeliveryDependencies,
+  txId: string,
+  news: 'approved' | 'ended',
+): Promise<'delivered'> {
+  const { unstarted } = await findSubject(database, txId);
+  const outcome = await workflows.signal(txId, news);
+  if (outcome === 'gone' && !unstarted && !(await findSubject(database, txId)).ended) alarm(log, txId);
+  return 'delivered';
+}
+
+async function findSubject(database: DataSource, txId: string): Promise<SubjectRow> {
+  const [row] = await database.query<SubjectRow[]>(
+    `select client_id, chain, token_symbol, request_id, ended_at is not null as ended,
+            exists (select from workflow_outbox where kind = 'start_transfer' and subject_id = tx_id) as unstarted
+       from transactions where tx_id = $1`,
+    [txId],
+  );
+  if (!row) throw new Error(`the outbox names transfer ${txId}, which does not exist`);
+  return row;
+}
+
+const toStart = (txId: string, row: SubjectRow): StartedTransfer => ({
+  txId,
+  clientId: row.client_id,
+  chain: row.chain,
+  tokenSymbol: row.token_symbol,
+  requestId: row.request_id,
+});
+
+function alarm(log: Logger, txId: string): void {
+  log.error(
+    { alert: 'transfer_without_workflow', tx_id: txId },
+    'a transfer is open and its workflow has closed: `gateway transfers retry` starts it again',
+  );
+}

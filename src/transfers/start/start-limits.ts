@@ -1,0 +1,82 @@
+import type { EntityManager } from 'typeorm';
+import { CachedValue } from '../../platform/cached-value';
+import { GatewayError } from '../../platform/errors';
+
+/** Of transfers that have started and not ended, by chain. Chains without one are left out. */
+export type CountByChain = (manager: EntityManager) => Promise<Map<string, number>>;
+
+export interface StartLimitSettings {
+  /** Transfers of one chain whose workflow is active. Per chain, so that a chain that is down does not delay the others. */
+  maxInFlight: number;
+  /** Transfers that are accepted and whose workflow has not started. */
+  maxPending: number;
+  maxPendingPerClient: number;
+}
+
+/**
+ * Limits on transfers that wait for their start and on those that run. Transfers are still accepted while the workflow service is
+ * slow or down, but not without limit; and starts leave capacity of the database and the signing nodes for transfers already
+ * running. Counts are cached: transfers that are accepted or started meanwhile can exceed a limit.
+ */
+export class StartLimits {
+  /** Starts per chain since the last count of transfers in flight. */
+  private started = new Map<string, number>();
+  private readonly pending = new CachedValue(countPending);
+  private readonly inFlight = new CachedValue(async (manager) => {
+    const startedBefore = new Map(this.started);
+    const [count, idle] = [await countInFlight(manager), await this.countIdle(manager)];
+    for (const [chain, waiting] of idle) count.set(chain, (count.get(chain) ?? 0) - waiting);
+    for (const [chain, starts] of startedBefore) this.add(chain, -starts);
+    return count;
+  });
+
+  /** @param countIdle those whose signing has not begun and that use no capacity, since they wait for somebody outside */
+  constructor(
+    private readonly settings: StartLimitSettings,
+    private readonly countIdle: CountByChain,
+  ) {}
+
+  /** @throws GatewayError unavailable when too many transfers wait for their start, in total or of this client. */
+  async assertBacklogHasRoom(manager: EntityManager, clientId: string): Promise<void> {
+    const pending = await this.pending.get(manager);
+    const { maxPending, maxPendingPerClient } = this.settings;
+    const inAll = [...pending.values()].reduce((sum, count) => sum + count, 0);
+    if (inAll >= maxPending || (pending.get(clientId) ?? 0) >= maxPendingPerClient)
+      throw new GatewayError('unavailable', 'Too many transfers wait for their start', { retryAfterSeconds: 5 });
+  }
+
+  /** Reserves capacity for one more running transfer of a chain; false when there is none. */
+  async take(manager: EntityManager, chain: string): Promise<boolean> {
+    const inFlight = await this.inFlight.get(manager);
+    if ((inFlight.get(chain) ?? 0) + (this.started.get(chain) ?? 0) >= this.settings.maxInFlight) return false;
+    this.add(chain, 1);
+    return true;
+  }
+
+  /** Returns the capacity of a transfer that was not started. */
+  giveBack(chain: string): void {
+    this.add(chain, -1);
+  }
+
+  private add(chain: string, starts: number): void {
+    this.started.set(chain, Math.max(0, (this.started.get(chain) ?? 0) + starts));
+  }
+}
+
+async function countPending(manager: EntityManager): Promise<Map<string, number>> {
+  const rows = await manager.query<{ client_id: string; count: number }[]>(
+    `select client_id, count(*)::int as count from workflow_outbox where kind = 'start_transfer' group by client_id`,
+  );
+  return new Map(rows.map(({ client_id: clientId, count }) => [clientId, count]));
+}
+
+/** Transfers that wait for an approval, for the chain or for an operator are not counted, since they use no capacity. */
+const countInFlight: CountByChain = async (manager) => {
+  const rows = await manager.query<{ chain: string; count: number }[]>(
+    `select chain, count(*)::int as count from transactions t
+      where ended_at is null and is_signed and status in ('PENDING', 'SIGNING')
+        and not exists (select from workflow_outbox o where o.kind = 'start_transfer' and o.subject_id = t.tx_id)
+      group by chain`,
+  );
+  return new Map(rows.map(({ chain, count }) => [chain, count]));
+};
