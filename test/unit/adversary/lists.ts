@@ -185,6 +185,13 @@ export const points: Record<string, Record<string, Point>> = {
       tokens: [[houseOrders, 'a token that the nodes do not know']],
       'fee caps': [[authoriser, 'cannot order a fee above']],
     },
+    'take addresses off': {
+      'take addresses off the nodes’ copies': [['integration/mpc/blacklist.test.ts', 'an order takes addresses off']],
+      'keep later changes from them for good': [['integration/mpc/blacklist.test.ts', 'keeps later changes away']],
+      'the operators’ `deniedAddresses` hold': [
+        ['integration/mpc/limits.test.ts', 'a denied recipient however its address is written'],
+      ],
+    },
   },
   'Authoriser: cannot': {
     'learn a share': shares,
