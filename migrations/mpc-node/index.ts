@@ -8,6 +8,7 @@ import { RefusedRequests0007 } from './0007-refused-requests';
 import { MessageKeys0008 } from './0008-message-keys';
 import { FeeSums0011 } from './0011-fee-sums';
 import { UnfrozenDigests0012 } from './0012-unfrozen-digests';
+import { KeysOfAttempts0013 } from './0013-keys-of-attempts';
 
 /** In this order. A released migration is never edited: a change is a new file. */
 export const migrations = [
@@ -21,4 +22,5 @@ export const migrations = [
   MessageKeys0008,
   FeeSums0011,
   UnfrozenDigests0012,
+  KeysOfAttempts0013,
 ];

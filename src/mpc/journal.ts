@@ -81,7 +81,7 @@ export class Journal {
   }
 
   /**
-   * Checks and writes an entry in one database transaction (migrations/mpc-node/0011-fee-sums.ts). One at a time, so that entries are
+   * Checks and writes an entry in one database transaction (migrations/mpc-node/0013-keys-of-attempts.ts). One at a time, so that entries are
    * committed in the order of their numbers: a database that has one has every older one. (Not one whose answer was lost: of it no
    * session begins.) `copy`: the peer's entry.
    * @throws GatewayError signers_unavailable when too many wait

@@ -31,7 +31,10 @@ export interface NodeAdmissionOptions {
 type Refused = Exclude<Verdict['verdict'], 'admitted' | 'unfrozen' | 'recorded' | 'behind' | 'refused'>;
 const refusals: Record<Refused, { code: FailureCode; reason: string }> = {
   blacklisted: { code: 'address_blacklisted', reason: "the recipient is on this node's copy of the client's blacklist" },
-  other_digests: { code: 'intent_mismatch', reason: 'digests: this attempt, or this message, was admitted with others before' },
+  other_digests: {
+    code: 'intent_mismatch',
+    reason: 'digests: this attempt, or this message, was admitted with others or for another account before',
+  },
   unrelated: { code: 'intent_mismatch', reason: 'resources: the attempt does not use up what the first one does' },
   banned: { code: 'key_peer_banned', reason: 'this node does not sign with that peer by this key any more' },
   busy: { code: 'signers_unavailable', reason: 'this node waits for its running sessions with that peer by this key' },

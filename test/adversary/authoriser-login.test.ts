@@ -1,8 +1,11 @@
 import { getChains } from '../../src/chains/registry/data';
+import type { SigningClaims } from '../../src/messages/order';
 import { ends, transactionWhen } from '../e2e/support';
 import { insertAttemptRows } from '../inserted-attempts';
+import { signOrder } from '../orders';
 import { stack } from '../stack/client';
 import { openDatabase } from '../stack/database';
+import { signingPairs } from './nodes';
 import { gatewayQuery, loginOf, query } from './processes';
 import { isConfirmed, Scene, withoutWorker } from './scene';
 import { chain } from './transfers';
@@ -13,6 +16,23 @@ import { chain } from './transfers';
  */
 
 const scene = new Scene();
+
+test('cannot sign an order: what it signs itself is refused by every node', async () => {
+  const ordered = await withoutWorker(() => scene.order());
+  // it reads the claims of real orders
+  const [stored] = await query<{ claims: SigningClaims }>(
+    loginOf('gateway_authoriser'),
+    'select claims from orders where tx_id = $1',
+    [ordered.txId],
+  );
+  expect(stored?.claims.signers).toEqual(ordered.claims.signers);
+  const order = await signOrder(stored?.claims as SigningClaims);
+  for (const pair of signingPairs)
+    await expect(scene.temporal.sign({ order, unsigned: ordered.unsigned }, pair)).rejects.toMatchObject({
+      code: 'order_refused',
+    });
+  await isConfirmed(ordered);
+});
 
 test('cannot have a transfer cancelled that nobody has given up, and an operator decides what becomes of it', async () => {
   const [definition] = getChains('local').filter(({ name }) => name === chain);

@@ -11,6 +11,7 @@ import { isInStack } from '../families';
 import { bitcoinFixture } from '../families/bitcoin';
 import { orderHead } from '../orders';
 import { stack } from '../stack/client';
+import { executedOnChains } from './executed';
 import { nodeQuery, signingPairs } from './nodes';
 import { authoriserSigner, loginOf, withDatabase } from './processes';
 import { isConfirmed, Scene, withoutWorker } from './scene';
@@ -84,6 +85,10 @@ const none = nodeIndexes.map(() => []);
       return real;
     });
     await isConfirmed(ordered);
+    // each input is found on the chain, by the digest that was ordered
+    const executed: (string | null)[] = [];
+    for await (const { digest } of executedOnChains()) executed.push(digest);
+    for (const { digests } of ordered.claims.signers) for (const digest of digests) expect(executed).toContain(digest);
   });
 
   describe('with the order key', () => {

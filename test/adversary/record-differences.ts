@@ -1,4 +1,16 @@
-import { keccak256, serializeTransaction, type Hex, type Transaction } from 'viem';
+import type { OrderKind } from '../../src/messages/order';
+
+/** Whose account it is: keys of the house and those of clients sign for orders of other kinds. */
+export type Owner = 'client' | 'house';
+
+/** What a chain has executed and an account of the gateway must have signed. */
+export interface Executed {
+  /** Names it in what is reported. */
+  subject: string;
+  /** Of what was signed, 0x…; null: the chain does not show what that was. */
+  digest: string | null;
+  owner: Owner;
+}
 
 /** A node whose journal has an entry, and the peer that the entry names. */
 export interface Participant {
@@ -7,32 +19,27 @@ export interface Participant {
 }
 
 export interface Records {
-  /** Of the gateway, in lower case. */
-  addresses: ReadonlySet<string>;
-  /** Digests that orders permit. */
-  ordered: ReadonlySet<string>;
+  /** Kind of the order that permits a digest. */
+  ordered: ReadonlyMap<string, OrderKind>;
   /** By digest. */
   entries: ReadonlyMap<string, readonly Participant[]>;
 }
 
-/** What is not on record of a transaction on a chain: its order, or the entries of two nodes that name each other. */
-export function differencesOf(transaction: Transaction, chain: string, { addresses, ordered, entries }: Records): string[] {
-  if (!addresses.has(transaction.from.toLowerCase())) return [];
+const later: readonly OrderKind[] = ['replacement', 'cancellation'];
+const kinds: Record<Owner, readonly OrderKind[]> = {
+  client: ['transfer', 'typed_data', 'consolidation', ...later],
+  house: ['settlement', 'gas', 'withdrawal', ...later],
+};
+
+/** What is not on record of it: an order of a kind that the owner signs, or the entries of two nodes that name each other. */
+export function differencesOf({ subject, digest, owner }: Executed, { ordered, entries }: Records): string[] {
+  if (digest === null) return [`${subject} does not show what was signed`];
   const differences: string[] = [];
-  const digest = digestOf(transaction);
-  if (!ordered.has(digest)) differences.push(`${transaction.hash} on ${chain} has no order`);
+  const kind = ordered.get(digest);
+  if (kind === undefined) differences.push(`${subject} has no order`);
+  else if (!kinds[owner].includes(kind)) differences.push(`${subject} of the ${owner} has an order of kind ${kind}`);
   const pairs = entries.get(digest) ?? [];
   const isMutual = pairs.some((one) => pairs.some((other) => one.node === other.peer && one.peer === other.node));
-  if (!isMutual) differences.push(`${transaction.hash} on ${chain} has entries of ${JSON.stringify(pairs)}`);
+  if (!isMutual) differences.push(`${subject} has entries of ${JSON.stringify(pairs)}`);
   return differences;
-}
-
-/** What was signed, computed from what the chain has executed. */
-function digestOf({ type, chainId, nonce, gas, to, value, input, ...fees }: Transaction): Hex {
-  const common = { chainId: chainId ?? 0, nonce, gas, to, value, data: input };
-  if (type === 'eip1559') {
-    const { maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = fees;
-    return keccak256(serializeTransaction({ ...common, type, maxFeePerGas, maxPriorityFeePerGas }));
-  }
-  return keccak256(serializeTransaction({ ...common, type: 'legacy', gasPrice: fees.gasPrice ?? 0n }));
 }

@@ -1,31 +1,23 @@
-import { createPublicClient, http, type Transaction } from 'viem';
 import { nodeIndexes, type NodeIndex } from '../../src/messages/nodes';
-import { getChains } from '../../src/chains/registry/data';
+import type { OrderKind } from '../../src/messages/order';
 import { gateway } from '../e2e/gateway';
-import { stack } from '../stack/client';
+import { executedOnChains } from './executed';
 import { nodeEnvironment, nodeIsBack, nodeQuery } from './nodes';
 import { gatewayQuery } from './processes';
 import { differencesOf, type Participant } from './record-differences';
 
-const blocksAtOnce = 50;
-
 /**
- * What is not on record: transactions on the EVM chains, from addresses of the gateway, without an order over their digest or without
- * entries of two nodes that name each other; and what `gateway mpc journal verify --peers` finds at each node. Empty if all is well.
+ * What is not on record: anything on the chains that accounts of the gateway have signed (transactions, payments that somebody else carries
+ * out, inputs) without an order over its digest or without entries of two nodes that name each other; and what `gateway mpc journal verify
+ * --peers` finds at each node. Empty if all is well.
  */
 export async function recordDifferences(): Promise<string[]> {
   for (const node of nodeIndexes) await nodeIsBack(node);
-  const [addresses, ordered, entries] = await Promise.all([ownAddresses(), orderedDigests(), entriesByDigest()]);
+  const [ordered, entries] = await Promise.all([orderedDigests(), entriesByDigest()]);
   const differences: string[] = [];
-  for (const name of evmChains())
-    for await (const transaction of transactionsOn(name))
-      differences.push(...differencesOf(transaction, name, { addresses, ordered, entries }));
+  for await (const executed of executedOnChains()) differences.push(...differencesOf(executed, { ordered, entries }));
   return [...differences, ...(await Promise.all(nodeIndexes.map(journalDifferences))).flat()];
 }
-
-/** Of the running stack; transactions of other families name their senders otherwise. */
-const evmChains = (): string[] =>
-  getChains('local').flatMap(({ name, family }) => (family === 'evm' && stack().chains[name] ? [name] : []));
 
 async function journalDifferences(node: NodeIndex): Promise<string[]> {
   const env = nodeEnvironment(node) as Record<string, string>;
@@ -33,17 +25,12 @@ async function journalDifferences(node: NodeIndex): Promise<string[]> {
   return code === 0 ? [] : [`node ${node}: ${out}${err}`];
 }
 
-async function ownAddresses(): Promise<Set<string>> {
-  const rows = await gatewayQuery<{ address: string }>(`select lower(address) as address from accounts where family = 'evm'`);
-  return new Set(rows.map(({ address }) => address));
-}
-
-async function orderedDigests(): Promise<Set<string>> {
-  const rows = await gatewayQuery<{ digest: string }>(
-    `select jsonb_array_elements_text(signer -> 'digests') as digest
+async function orderedDigests(): Promise<Map<string, OrderKind>> {
+  const rows = await gatewayQuery<{ digest: string; kind: OrderKind }>(
+    `select jsonb_array_elements_text(signer -> 'digests') as digest, kind
        from orders, jsonb_array_elements(claims -> 'signers') signer where tx_id is not null`,
   );
-  return new Set(rows.map(({ digest }) => digest));
+  return new Map(rows.map(({ digest, kind }) => [digest, kind]));
 }
 
 /** Whose journal has an entry about a digest, and with which peer. */
@@ -57,14 +44,4 @@ async function entriesByDigest(): Promise<Map<string, Participant[]>> {
     for (const { digest, peer } of rows) byDigest.set(digest, [...(byDigest.get(digest) ?? []), { node, peer }]);
   }
   return byDigest;
-}
-
-async function* transactionsOn(name: string): AsyncIterable<Transaction> {
-  const chain = createPublicClient({ transport: http(stack().chains[name]?.rpc) });
-  const head = await chain.getBlockNumber();
-  for (let from = 1n; from <= head; from += BigInt(blocksAtOnce)) {
-    const numbers = Array.from({ length: blocksAtOnce }, (_, at) => from + BigInt(at)).filter((number) => number <= head);
-    const blocks = await Promise.all(numbers.map((blockNumber) => chain.getBlock({ blockNumber, includeTransactions: true })));
-    for (const { transactions } of blocks) yield* transactions;
-  }
 }

@@ -146,6 +146,26 @@ describe('sessions that node 1 admits', () => {
     });
   });
 
+  describe('keys that sign in the name of one transaction', () => {
+    const another = () => ({ keyId: `${keyId}.other`, resources: ['r of another account'] });
+
+    test('an attempt is of one account: the same bytes of another one are refused, although they have the same digests', async () => {
+      await entryOf(admit('a'));
+      expect((await admit('a', { ...another(), peer: 3 })).verdict).toBe('other_digests');
+      // of another account of the same key
+      expect((await admit('a', { resources: another().resources, peer: 3 })).verdict).toBe('other_digests');
+      expect((await admit('a', { peer: 3 })).verdict).toBe('admitted');
+    });
+
+    test('the sums of every one of them count: what was admitted for another key, and not begun, does not make room', async () => {
+      const once = { ...bounds, sums: new Map([['', { key: 1n, node: null }]]) };
+      await end(await entryOf(journal.admit(request('a'), once)), 'not_begun');
+      expect((await journal.admit(request('b', another()), once)).verdict).toBe('admitted');
+      const later = request('a', { ...another(), attempt: 2, kind: 'replacement', digests: ['0x03'] });
+      expect((await journal.admit(later, once)).verdict).toBe('key_limit');
+    });
+  });
+
   describe('a later attempt of a settlement', () => {
     const settled = ['nonce', 'settles chain/payment/5'];
     const later = async (kind: 'replacement' | 'cancellation', resources: string[], first = settled) => {

@@ -77,6 +77,15 @@ describe('a node’s own blacklist', () => {
     await expect(group.node(2).activities.applyBlacklist(more)).rejects.toMatchObject({ code: 'invalid_parameter' });
   });
 
+  test('whatever the list of the client says, an order takes addresses off, and with a high version keeps later changes away', async () => {
+    const clientId = '0190b5a4-0000-7000-8000-00000000000e';
+    const version = Number.MAX_SAFE_INTEGER;
+    await apply(1, changes(0, 1, [[stranger, true]], clientId));
+    expect(await apply(1, changes(1, version, [[stranger, false]], clientId))).toEqual({ version });
+    expect(await apply(1, changes(1, 2, [[stranger, true]], clientId))).toEqual({ version });
+    expect(await group.query(1, 'select from blacklist where client_id = $1', [clientId])).toEqual([]);
+  });
+
   test('a page without an order of its own is refused', async () => {
     const { changes: page } = changes(0, 1, [[stranger, true]], other);
     const { changes: removed } = changes(0, 1, [[stranger, false]], other);

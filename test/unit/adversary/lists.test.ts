@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { points } from './lists';
+import { type Clauses, type Point, points, type Shown } from './lists';
 import { readTitles } from './titles';
 
 const root = path.resolve(__dirname, '../../..');
@@ -12,7 +12,8 @@ function readPoints(): Record<string, string[]> {
   const [, section = ''] = text.split('## What a compromised part can and cannot do');
   const found: Record<string, string[]> = {};
   let [part, list] = ['', ''];
-  for (const line of (section.split('\n## ')[0] ?? '').split('\n')) {
+  // a point goes on in lines that are indented
+  for (const line of (section.split('\n## ')[0] ?? '').replaceAll(/\n {2}(?=\S)/g, ' ').split('\n')) {
     const [, heading] = /^### (.+)$/.exec(line) ?? [];
     const [, which] = /^(Can|Cannot):$/.exec(line) ?? [];
     const [, point] = /^- (.+)$/.exec(line) ?? [];
@@ -35,7 +36,29 @@ test.each(Object.entries(points))('%s: every point is in the table, and the othe
   for (const [at, words] of inTable.entries()) expect(inDocument[at]?.startsWith(words) ? words : inDocument[at]).toBe(words);
 });
 
-test.each(Object.values(points).flatMap((table) => Object.values(table).flat()))('%s: %s', (file, words) => {
+const isList = (point: Point): point is readonly Shown[] => Array.isArray(point);
+/** A point that says one thing has a clause without words. */
+const clausesOf = (point: Point): Clauses => (isList(point) ? { '': point } : point);
+const clauses = Object.entries(points).flatMap(([list, table]) =>
+  Object.entries(table).flatMap(([point, shown], at) =>
+    Object.entries(clausesOf(shown)).map(([words, tests]) => ({ list, point, text: lists[list]?.[at] ?? '', words, tests })),
+  ),
+);
+
+test.each(clauses)('$list: $point: the document says “$words”, and tests show it', ({ text, words, tests }) => {
+  expect(text).toContain(words);
+  expect(tests.length).toBeGreaterThan(0);
+});
+
+test('no title shows two things that differ', () => {
+  const shows = new Map<string, Set<string>>();
+  for (const { point, words, tests } of clauses)
+    for (const shown of tests)
+      shows.set(shown.join(': '), (shows.get(shown.join(': ')) ?? new Set()).add(`${point} ${words}`.trim()));
+  expect([...shows].filter(([, things]) => things.size > 1)).toEqual([]);
+});
+
+test.each(clauses.flatMap(({ tests }) => tests))('%s: %s', (file, words) => {
   const titles = readTitles(path.join(root, 'test', file));
   expect(titles.some((title) => title.includes(words)) ? words : titles).toBe(words);
 });

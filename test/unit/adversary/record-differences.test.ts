@@ -1,25 +1,11 @@
-import { keccak256, parseTransaction, serializeTransaction, type Transaction } from 'viem';
-import { privateKeyToAccount } from 'viem/accounts';
-import { differencesOf, type Records } from '../../adversary/record-differences';
+import { differencesOf, type Executed, type Records } from '../../adversary/record-differences';
 
 /** The check at the end of the tests with killed processes must be able to fail. */
 
-const sender = privateKeyToAccount(`0x${'11'.repeat(32)}`);
-const unsigned = {
-  ...{ chainId: 1, nonce: 3, gas: 21_000n, to: sender.address, value: 5n, type: 'eip1559' as const },
-  ...{ maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n },
-};
-const onChain = async (): Promise<{ transaction: Transaction; digest: string; hash: string }> => {
-  const signed = await sender.signTransaction(unsigned);
-  const hash = keccak256(signed);
-  const { r, s, v, yParity, ...fields } = parseTransaction(signed);
-  const digest = keccak256(serializeTransaction(unsigned));
-  const transaction = { ...fields, r, s, v, yParity, from: sender.address, hash, input: '0x', to: unsigned.to };
-  return { transaction: transaction as unknown as Transaction, digest, hash };
-};
-const complete = (digest: string): Records => ({
-  addresses: new Set([sender.address.toLowerCase()]),
-  ordered: new Set([digest]),
+const digest = `0x${'11'.repeat(32)}`;
+const sent: Executed = { subject: 'it', digest, owner: 'client' };
+const complete: Records = {
+  ordered: new Map([[digest, 'transfer']]),
   entries: new Map([
     [
       digest,
@@ -29,17 +15,14 @@ const complete = (digest: string): Records => ({
       ],
     ],
   ]),
+};
+
+test('what has its order and the entries of both nodes is in order', () => {
+  expect(differencesOf(sent, complete)).toEqual([]);
 });
 
-test('a transaction with its order and the entries of both nodes is in order', async () => {
-  const { transaction, digest } = await onChain();
-  expect(differencesOf(transaction, 'ethereum', complete(digest))).toEqual([]);
-});
-
-test('a missing order is named', async () => {
-  const { transaction, digest, hash } = await onChain();
-  const records = { ...complete(digest), ordered: new Set<string>() };
-  expect(differencesOf(transaction, 'ethereum', records)).toEqual([`${hash} on ethereum has no order`]);
+test('a missing order is named', () => {
+  expect(differencesOf(sent, { ...complete, ordered: new Map() })).toEqual(['it has no order']);
 });
 
 test.each([
@@ -52,19 +35,29 @@ test.each([
     ],
   ],
   ['of no node', []],
-])('entries %s are named', async (_, pairs) => {
-  const { transaction, digest, hash } = await onChain();
-  const records = { ...complete(digest), entries: new Map([[digest, pairs]]) };
-  expect(differencesOf(transaction, 'ethereum', records)).toEqual([
-    `${hash} on ethereum has entries of ${JSON.stringify(pairs)}`,
+])('entries %s are named', (_, pairs) => {
+  expect(differencesOf(sent, { ...complete, entries: new Map([[digest, pairs]]) })).toEqual([
+    `it has entries of ${JSON.stringify(pairs)}`,
   ]);
 });
 
-test('records of other bytes do not count, and what others have sent needs none', async () => {
-  const { transaction, digest, hash } = await onChain();
-  const records = complete(digest);
-  const other = { ...transaction, value: 6n };
-  expect(differencesOf(other, 'ethereum', records)).toHaveLength(2);
-  expect(differencesOf(other, 'ethereum', records)[0]).toContain(hash);
-  expect(differencesOf(other, 'ethereum', { ...records, addresses: new Set() })).toEqual([]);
+test('records of another digest do not count', () => {
+  expect(differencesOf({ ...sent, digest: `0x${'12'.repeat(32)}` }, complete)).toEqual([
+    'it has no order',
+    'it has entries of []',
+  ]);
+});
+
+test('what a chain does not show the digest of is named', () => {
+  expect(differencesOf({ ...sent, digest: null }, complete)).toEqual(['it does not show what was signed']);
+});
+
+test.each([
+  ['client', ['transfer', 'typed_data', 'consolidation', 'replacement', 'cancellation'], ['settlement', 'gas', 'withdrawal']],
+  ['house', ['settlement', 'gas', 'withdrawal', 'replacement', 'cancellation'], ['transfer', 'typed_data', 'consolidation']],
+] as const)('an order of a kind that keys of the %s do not sign is named', (owner, own, others) => {
+  const ordered = (kind: (typeof own)[number]) =>
+    differencesOf({ ...sent, owner }, { ...complete, ordered: new Map([[digest, kind]]) });
+  for (const kind of own) expect(ordered(kind)).toEqual([]);
+  for (const kind of others) expect(ordered(kind)).toEqual([`it of the ${owner} has an order of kind ${kind}`]);
 });

@@ -22,6 +22,8 @@ const pairs: readonly (readonly [NodeIndex, NodeIndex])[] = [
   [2, 3],
 ];
 const path = 'm/60/0';
+/** Bytes between the parts of a share that are looked for; each is twice as long, longer than the public values in it. */
+const partStep = 48;
 const digest = hexToBytes(keccak256(toHex('what the client asked for')));
 const halfOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
@@ -88,6 +90,45 @@ describe('threshold ECDSA', () => {
     expect(BigInt(toHex(s))).toBeLessThanOrEqual(halfOrder);
     const address = await recoverAddress({ hash: digest, signature: { r: toHex(r), s: toHex(s), yParity: recoveryId } });
     expect(address).toBe(childAddress);
+  });
+
+  test('no message of an honest run shows a part of the share of its sender', async () => {
+    const sent: [NodeIndex, Buffer][] = [];
+    const watched = (party: NodeIndex, session: Session<SignResult>): Session<SignResult> => {
+      const keep = (messages: Messages) => {
+        for (const message of messages.values()) sent.push([party, Buffer.from(message)]);
+      };
+      return {
+        rounds: session.rounds,
+        start: async () => {
+          const messages = await session.start();
+          keep(messages);
+          return messages;
+        },
+        next: async (incoming) => {
+          const answer = await session.next(incoming);
+          if ('messages' in answer) keep(answer.messages);
+          return answer;
+        },
+        close: () => session.close(),
+      };
+    };
+    const sessionId = randomBytes(32);
+    await run(
+      new Map([
+        [1, watched(1, await open(1, 2, sessionId))],
+        [2, watched(2, await open(2, 1, sessionId))],
+      ] as const),
+    );
+    expect(sent.length).toBeGreaterThan(2);
+    for (const [party, message] of sent) {
+      const share = Buffer.from(key(party).share);
+      const parts = Array.from({ length: Math.floor(share.length / partStep) - 2 }, (_, at) =>
+        share.subarray(at * partStep, at * partStep + 2 * partStep),
+      );
+      expect(parts.length).toBeGreaterThan(100);
+      expect(parts.filter((part) => message.includes(part))).toEqual([]);
+    }
   });
 
   test('the given share is not modified', () => {

@@ -1,0 +1,66 @@
+import { Block } from 'bitcoinjs-lib';
+import { createPublicClient, http } from 'viem';
+import { createRpcCall } from '../../src/chains/bitcoin/rpc';
+import { getFamily } from '../../src/chains/families';
+import { quantity, type RpcLog } from '../../src/chains/evm/rpc-types';
+import { getChains } from '../../src/chains/registry/data';
+import type { ChainDefinition } from '../../src/chains/types';
+import { houseClientId } from '../../src/platform/house';
+import { stack } from '../stack/client';
+import { ExecutedOnBitcoin } from './executed-bitcoin';
+import { executedOnEvm, movingTopics } from './executed-evm';
+import { gatewayQuery } from './processes';
+import type { Executed, Owner } from './record-differences';
+
+const blocksAtOnce = 50;
+
+/** Everything in the blocks of the running stack's chains that accounts of the gateway must have signed. */
+export async function* executedOnChains(): AsyncIterable<Executed> {
+  for (const chain of getChains('local')) {
+    const { rpc } = stack().chains[chain.name] ?? {};
+    if (rpc !== undefined) yield* getFamily(chain.family).spendsOutputs ? bitcoin(rpc, chain) : evm(rpc, chain);
+  }
+}
+
+/** Of every account, by the canonical form of its address. */
+async function ownKeys({ family }: ChainDefinition): Promise<Map<string, Owner>> {
+  const rows = await gatewayQuery<{ key: string; owner: Owner }>(
+    `select address_key as key, case client_id when $1 then 'house' else 'client' end as owner from accounts where family = $2`,
+    [houseClientId, family],
+  );
+  return new Map(rows.map(({ key, owner }) => [key, owner]));
+}
+
+const range = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, at) => from + at);
+
+async function* evm(rpc: string, chain: ChainDefinition): AsyncIterable<Executed> {
+  const own = await ownKeys(chain);
+  const node = createPublicClient({ transport: http(rpc) });
+  const head = Number(await node.getBlockNumber());
+  const readLogs = (fromBlock: number, toBlock: number) =>
+    node.request<{ Method: 'eth_getLogs'; Parameters: [object]; ReturnType: RpcLog[] }>({
+      method: 'eth_getLogs',
+      params: [{ fromBlock: quantity(fromBlock), toBlock: quantity(toBlock), topics: [movingTopics] }],
+    });
+  for (let from = 1; from <= head; from += blocksAtOnce) {
+    const to = Math.min(from + blocksAtOnce - 1, head);
+    const readBlock = (number: number) => node.getBlock({ blockNumber: BigInt(number), includeTransactions: true });
+    const [logs, ...blocks] = await Promise.all([readLogs(from, to), ...range(from, to).map(readBlock)]);
+    for (const transaction of blocks.flatMap(({ transactions }) => transactions)) {
+      const ofTransaction = logs.filter(({ transactionHash }) => transactionHash === transaction.hash);
+      yield* executedOnEvm(transaction, ofTransaction, chain, own);
+    }
+  }
+}
+
+async function* bitcoin(rpc: string, chain: ChainDefinition): AsyncIterable<Executed> {
+  const executed = new ExecutedOnBitcoin(await ownKeys(chain));
+  const call = createRpcCall(rpc);
+  const head = await call<number>('getblockcount', []);
+  const readBlock = async (height: number) =>
+    Block.fromHex(await call<string>('getblock', [await call<string>('getblockhash', [height]), 0]));
+  for (let from = 1; from <= head; from += blocksAtOnce) {
+    const blocks = await Promise.all(range(from, Math.min(from + blocksAtOnce - 1, head)).map(readBlock));
+    for (const { transactions = [] } of blocks) for (const transaction of transactions) yield* executed.next(transaction);
+  }
+}
