@@ -3,6 +3,7 @@ import type { AccountEntity } from '../../../src/accounts/entity';
 import type { Hex } from '../../../src/chains/types';
 import { recordAbandonRequest } from '../../../src/transfers/operator-requests';
 import { verifyLedger } from '../../../src/ledger/verify';
+import { metrics } from '../../../src/platform/metrics';
 import { bitcoinCodec, type BitcoinPlan, buildBitcoin, signDigests } from '../../bitcoin';
 import { describeWithBtcd } from '../../stack/btcd';
 import { type BitcoinFixture, createBitcoinFixture } from './fixture';
@@ -150,13 +151,14 @@ describeWithBtcd('what a transfer spends', () => {
   };
 
   describe('spent by what is no attempt of the gateway', () => {
+    const counted = () => metrics.getSingleMetricAsString('outputs_spent_elsewhere');
     const alerts = () => {
       const errors: object[] = [];
       const log = { error: (facts: object) => errors.push(facts), warn() {}, info() {}, child: () => log } as never;
       return { errors, follow: () => fixture.follow({ logger: log }) };
     };
 
-    test('raises an alarm, freezes the account, and the balance is that of the chain', async () => {
+    test('raises an alarm until it is final, freezes the account, and the balance is that of the chain', async () => {
       const { alice, fund, balance } = fixture;
       await fund(alice, [coin]);
       const id = await steal(alice, 40_000_000n);
@@ -168,7 +170,9 @@ describeWithBtcd('what a transfer spends', () => {
       );
       expect(await balance(alice, 'BTC')).toEqual({ available: coin - 40_020_000n, locked: 0n });
       expect(await frozen()).toMatch(id);
+      expect(await counted()).toContain('{chain="bitcoin"} 1');
       await mine(fixture.chain.finalityDepth);
+      expect(await counted()).toContain('{chain="bitcoin"} 0');
       await booksAgree();
     });
 
