@@ -121,6 +121,21 @@ describeWithBtcd('what a transfer spends', () => {
       expect(await failed(txId)).toMatchObject({ status: 'FAILED', code: 'funding_lost' });
     });
 
+    test('of a parked transfer that cannot be asked about: others are told what they wait for', async () => {
+      await fixture.fund(fixture.alice, [coin / 2n]);
+      const other = await sent('0.3');
+      const txId = await reorganise();
+      await fixture.ledger.parkTransfer({ txId, code: 'stuck', reason: 'for a test' });
+      await dropDeposit();
+      await fixture.mine();
+      fixture.signals.length = 0;
+      const asked = new Set<string>();
+      const observe = (id: string) => (asked.add(id), Promise.reject(new Error('not now')));
+      await fixture.follow({ observe });
+      expect([...asked]).toEqual([txId]);
+      expect(fixture.signals.map((signal) => signal.txId)).toContain(other);
+    });
+
     test('that was final is not watched any more', async () => {
       await reorganise();
       await mine(fixture.chain.finalityDepth + 1);
