@@ -4,6 +4,7 @@ import { followChain } from '../src/following/follower';
 import type { DepositsPort, SignalTransfer } from '../src/following/ports';
 import type { FollowerActivities } from '../src/messages/following';
 import { type ChainDependencies, getClient } from '../src/transfers/dependencies';
+import { observeTransfer } from '../src/transfers/confirm/observe';
 import { correctReorged } from '../src/transfers/confirm/reconcile-reorg';
 import { withHeartbeat } from './heartbeat';
 
@@ -30,8 +31,9 @@ export function createFollowActivity(dependencies: FollowDependencies): Follower
       const client = getClient(dependencies, name);
       const signal = stop ? AbortSignal.any([context.cancellationSignal, stop]) : context.cancellationSignal;
       const onConfirmedReorged = (txId: string) => correctReorged({ ...rest, client }, { txId });
+      const observe = (txId: string) => observeTransfer(dependencies, { txId });
       const result = await withHeartbeat((heartbeat) =>
-        followChain({ ...rest, onConfirmedReorged, chain, client, signal, heartbeat }),
+        followChain({ ...rest, onConfirmedReorged, observe, chain, client, signal, heartbeat }),
       );
       // `cancelled` rejects, so that Temporal records a cancellation and not a completed activity
       return context.cancellationSignal.aborted ? await context.cancelled : result;

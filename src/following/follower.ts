@@ -8,6 +8,7 @@ import { GatewayError } from '../platform/errors';
 import { findInclusions, type FoundInclusion } from './block-inclusions';
 import { EndedWatch } from './ended-watch';
 import { findFork } from './fork';
+import { FundingWatch } from './funding-watch';
 import { storeForeignSpends, takeBackForeignSpends } from './foreign-spends';
 import { Head } from './head';
 import { OutageTracker } from './outage-tracker';
@@ -44,6 +45,7 @@ class Follower {
   private readonly outage: OutageTracker;
   private readonly ends: EndedWatch;
   private readonly spends: SpendWatch;
+  private readonly funding: FundingWatch;
   private readonly head: Head;
   private readonly pollMs: number;
   private nextBlock = 0;
@@ -54,6 +56,7 @@ class Follower {
     this.outage = new OutageTracker(logger.child({ chain: chain.name }));
     this.ends = new EndedWatch(options);
     this.spends = new SpendWatch(options);
+    this.funding = new FundingWatch(options);
     this.head = new Head(options);
     this.pollMs = options.pollMs ?? Math.max(250, chain.blockTimeMs / 2);
   }
@@ -95,7 +98,8 @@ class Follower {
     } else {
       await this.scanNext(head, last);
     }
-    await this.signals.sendAll(await findAwaited(this.manager, this.chain, this.nextBlock - 1));
+    const awaited = await findAwaited(this.manager, this.chain, this.nextBlock - 1);
+    await this.signals.sendAll(new Map([...(await this.funding.findLost(this.nextBlock)), ...awaited]));
     await this.ends.report();
     await this.spends.report(this.nextBlock);
     return this.nextBlock <= head;

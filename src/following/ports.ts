@@ -36,6 +36,8 @@ export interface FollowOptions {
   database: DataSource;
   deposits: DepositsPort;
   signalTransfer: SignalTransfer;
+  /** Asks the chain about a transfer, and stores what it shows. */
+  observe: (txId: string) => Promise<ChainObservation>;
   /**
    * The block that ended a transfer (CONFIRMED or FAILED) was reorganised away before finality, or an attempt of an ended transfer
    * was executed after it had been proven impossible: somebody has to correct it.

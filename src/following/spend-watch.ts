@@ -1,9 +1,10 @@
 import { findForeignSpends } from './foreign-spends';
+import { foreignSpends } from './metrics';
 import type { FollowOptions } from './ports';
 
 const reportEveryMs = 5 * 60_000;
 
-/** Reports outputs that somebody else has spent: an alert in the log, repeated until the spending block is final. */
+/** Reports outputs that somebody else has spent: a metric, and an alert in the log, repeated until the spending block is final. */
 export class SpendWatch {
   /** When each was reported last, ms of the clock. */
   private readonly reported = new Map<string, number>();
@@ -14,6 +15,7 @@ export class SpendWatch {
     const { chain, database, logger } = this.options;
     const now = Date.now();
     const spends = await findForeignSpends(database.manager, chain.name, nextBlock - chain.finalityDepth);
+    foreignSpends.set({ chain: chain.name }, spends.length);
     const keys = new Set(spends.map(({ transaction, owner }) => `${transaction} ${owner}`));
     for (const key of this.reported.keys()) if (!keys.has(key)) this.reported.delete(key);
     for (const { transaction, owner, amount } of spends) {

@@ -12,8 +12,9 @@ import { bitcoinFixture } from '../families/bitcoin';
 import { orderHead } from '../orders';
 import { stack } from '../stack/client';
 import { executedOnChains } from './executed';
-import { nodeQuery, signingPairs } from './nodes';
+import { alarms, nodeQuery, signingPairs } from './nodes';
 import { authoriserSigner, loginOf, withDatabase } from './processes';
+import { acceptMissing, closedForMissing } from './reconcile';
 import { isConfirmed, Scene, withoutWorker } from './scene';
 import type { OrderedTransfer } from './transfers';
 
@@ -142,6 +143,31 @@ const none = nodeIndexes.map(() => []);
         another,
       );
       await refusedByAll(made, 'max_fee');
+    });
+
+    test('other amounts of the inputs for the attempt that was signed: an alarm at the nodes that signed', async () => {
+      const made = await orderOver(({ coins, change }) => ({
+        coins: coins.map((spent) => ({ ...spent, amount: spent.amount - 1_000n })),
+        change: change - 1_000n * BigInt(coins.length),
+      }));
+      await refusedByAll(made, 'digests');
+      for (const node of [1, 2] as const)
+        expect(alarms(node)).toContainEqual(expect.objectContaining({ alert: 'journal_contradicted', tx_id: ordered.txId }));
+    });
+
+    test('a later attempt that spends other inputs could be executed beside the first', async () => {
+      const made = await orderOver((transaction) => ({ coins: fresh(transaction, 30), change: transaction.change - 500n }), {
+        attempt: 2,
+        kind: 'replacement',
+      });
+      await refusedByAll(made, 'resources');
+    });
+
+    test('the node that knew no order of the transfer has kept the false one: it closes the gateway, until an operator has looked at it', async () => {
+      await closedForMissing();
+      await expect(scene.accept()).rejects.toThrow('reconcile_required');
+      expect(await acceptMissing()).toContainEqual(expect.objectContaining({ subject: ordered.txId }));
+      await isConfirmed(await scene.accept());
     });
   });
 

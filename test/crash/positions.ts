@@ -1,11 +1,21 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { gatewayQuery } from '../adversary/processes';
 import { call } from '../e2e/support';
 import type { SeenRow } from './gap';
 import { gapOf } from './gaps';
-import { heldOf, type InGap, type Scene } from './scene';
+import { heldOf, type InGap, reachMs, type Scene } from './scene';
+
+/** Resolves while all of these are in their gap. @throws Error naming the gaps whose transfers are elsewhere. */
+export async function allInGap(scene: Scene, transfers: readonly InGap[]): Promise<void> {
+  for (const until = Date.now() + reachMs; ; await delay(30)) {
+    const elsewhere = await notInGap(scene, transfers);
+    if (elsewhere.length === 0) return;
+    if (Date.now() > until) throw new Error(`not reached within ${reachMs} ms: ${elsewhere.join('; ')}`);
+  }
+}
 
 /** Which of these are not in their gap now, and where they are instead. They are asked in an order in which none can have gone on. */
-export async function notInGap(scene: Scene, transfers: readonly InGap[]): Promise<string[]> {
+async function notInGap(scene: Scene, transfers: readonly InGap[]): Promise<string[]> {
   const elsewhere = await Promise.all(transfers.map(stateProblems));
   const held = transfers.flatMap((transfer) => heldOf(transfer) ?? []);
   const passed = (await scene.holds.notReached(held)).map(({ gap }) => `${gap}: nobody waits there`);

@@ -6,8 +6,8 @@ import { stack, waitFor } from '../stack/client';
 import { pause } from '../stack/pause';
 import type { Phase } from './gap';
 import { enteredIn, gapNames, type GapName, sentIn } from './gaps';
-import { notInGap } from './positions';
-import { chainOf, type InGap, list, moveNonce, reachMs, replacementGap, type Scene } from './scene';
+import { allInGap } from './positions';
+import { chainOf, type InGap, list, moveNonce, replacementGap, type Scene } from './scene';
 import { allRun, kill, type Victim } from './victims';
 
 export type Transfers = ReadonlyMap<GapName, InGap>;
@@ -101,18 +101,14 @@ class Round {
     await listed;
   }
 
-  /** @throws Error naming the gaps whose transfers are elsewhere. */
-  private async reached(names: readonly GapName[]): Promise<void> {
-    const transfers = names.map((name) => this.of(name));
-    for (const until = Date.now() + reachMs; ;) {
-      const elsewhere = await notInGap(this.scene, transfers);
-      if (elsewhere.length === 0) return;
-      if (Date.now() > until) throw new Error(`not reached within ${reachMs} ms: ${elsewhere.join('; ')}`);
-      await delay(30);
-    }
+  private reached(names: readonly GapName[]): Promise<void> {
+    return allInGap(
+      this.scene,
+      names.map((name) => this.of(name)),
+    );
   }
 }
 
 /** A client's request, until it is answered 200. */
-const repeated = (path: string, body: () => object): Promise<unknown> =>
+export const repeated = (path: string, body: () => object): Promise<unknown> =>
   waitFor(async () => (await call('POST', path, { body: body() })).status === 200, { timeoutMs: 90_000, intervalMs: 1_000 });

@@ -4,10 +4,11 @@ import { getFamily } from '../../src/chains/families';
 import { loadRegistry } from '../../src/chains/registry';
 import { gatewayQuery } from '../adversary/processes';
 import { gateway } from '../e2e/gateway';
-import { fundedAccount, transactionWhen, type Account } from '../e2e/support';
+import { balances, fundedAccount, newAccount, transactionWhen, type Account } from '../e2e/support';
 import { randomAddress } from '../factories';
 import { fixtureOf } from '../families';
-import { sharedWallet, stack } from '../stack/client';
+import type { FamilyFixture } from '../families/fixture';
+import { fund, sharedWallet, stack, waitFor } from '../stack/client';
 import { resumeAll } from '../stack/pause';
 import { heldAddress } from './breakpoints';
 import type { Gap } from './gap';
@@ -72,6 +73,21 @@ export class Scene {
     await Promise.all(stuckAccounts.map(transferOnce));
     const holds = await Holds.install(stack().postgres.url, { withReads: true });
     return new Scene(holds, await NodeHolds.install(), new Map(accounts), stuckAccounts);
+  }
+
+  /** With all gaps on one chain, and no transfer of another round. */
+  static async setUpOn({ chain, symbol }: FamilyFixture): Promise<Scene> {
+    await haveApproved();
+    const accounts = new Map<GapName, Account>();
+    for (const name of gapNames) {
+      const account = await newAccount(chain);
+      await fund(chain, symbol, account.address, '0.5');
+      accounts.set(name, account);
+    }
+    for (const { account_id: id } of accounts.values())
+      await waitFor(async () => (await balances(id, chain))[symbol]?.balance === '0.5', { timeoutMs: 60_000 });
+    const holds = await Holds.install(stack().postgres.url, { withReads: true });
+    return new Scene(holds, await NodeHolds.install(), accounts, []);
   }
 
   /** Whatever is held or paused goes on, but the next round's transfer, which is to be replaced. */

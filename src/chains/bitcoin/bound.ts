@@ -26,11 +26,11 @@ export async function boundFee(
   if (gather) return rate * virtualSize(gather.maxInputs, [toScript(source.addressKey)]);
   const payments = outputs.map(({ recipient, amount }) => ({ script: toOutputScript(network, recipient), amount }));
   for (const { script, amount } of payments) {
-    const least = dustLimit(script);
-    if (amount < least)
+    const smallest = dustLimit(script);
+    if (amount < smallest)
       throw new GatewayError(
         'business_error',
-        `Less than ${formatAmount(least, chain.native.decimals)} ${chain.native.symbol} cannot be sent to this address`,
+        `Less than ${formatAmount(smallest, chain.native.decimals)} ${chain.native.symbol} cannot be sent to this address`,
       );
   }
   const available = await findUnspent(manager, source, maxOutputs);

@@ -32,8 +32,8 @@ const rejectionPatterns: { pattern: RegExp; reason: string; isOfNode?: true }[] 
 
 /** RPC_VERIFY_ERROR: of Bitcoin Core when it does not know the inputs. */
 const verifyError = -25;
-/** The same, RPC_VERIFY_REJECTED, RPC_VERIFY_ALREADY_IN_CHAIN, RPC_DESERIALIZATION_ERROR. */
-export const verdicts: ReadonlySet<number> = new Set([verifyError, -26, -27, -22]);
+/** Codes with which a node refuses the transaction itself: this one, RPC_VERIFY_REJECTED, RPC_VERIFY_ALREADY_IN_CHAIN, RPC_DESERIALIZATION_ERROR. */
+export const refusalCodes: ReadonlySet<number> = new Set([verifyError, -26, -27, -22]);
 
 /**
  * sendrawtransaction. Safe to repeat: a transaction that the node has, in its pool or in a block, counts as accepted, whatever the
@@ -45,7 +45,7 @@ export async function broadcastTo(call: RpcCall, bytes: Hex, id: string, isKnown
     assertTaken(await call('sendrawtransaction', [bytes.slice(2)]), id);
     return { outcome: 'accepted' };
   } catch (error) {
-    if (!(error instanceof NodeRefusal) || !verdicts.has(error.code)) throw error;
+    if (!(error instanceof NodeRefusal) || !refusalCodes.has(error.code)) throw error;
     if (await isKnown()) return { outcome: 'accepted' };
     return toRejection(error);
   }

@@ -4,7 +4,7 @@ import { once } from '../endpoints';
 import type { ChainDefinition, Hex } from '../types';
 import { assertTaken, readHash, readHashes, readHeader, readHeight, readObject } from './answers';
 import { type BitcoinBackend, feeTarget, type FoundTransaction } from './backend';
-import { type SendOutcome, toRejection, verdicts } from './broadcast';
+import { refusalCodes, type SendOutcome, toRejection } from './broadcast';
 import { blockMs, type HttpRequest, type HttpResponse, request } from './http';
 import { NodeRefusal } from './rpc';
 
@@ -81,7 +81,7 @@ export class EsploraServer implements BitcoinBackend {
       return { outcome: 'accepted' };
     }
     const refusal = readRefusal(response);
-    if (!refusal || !verdicts.has(refusal.code)) throw failure(response);
+    if (!refusal || !refusalCodes.has(refusal.code)) throw failure(response);
     return (await this.findTransaction(id)) ? { outcome: 'accepted' } : toRejection(refusal);
   }
 

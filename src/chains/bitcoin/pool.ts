@@ -10,7 +10,7 @@ import { dustLimit } from './sizes';
 /** Transactions that are asked for at the same time. */
 const concurrency = 8;
 /** Of a P2WPKH output that nodes relay; in satoshis. */
-const leastAmount = dustLimit(new Uint8Array(22));
+const smallestAmount = dustLimit(new Uint8Array(22));
 
 /** What waits for a block in the pools of Bitcoin nodes. */
 export class BitcoinPool implements PoolReader {
@@ -30,7 +30,7 @@ export class BitcoinPool implements PoolReader {
     const ours = await isOurs(toCandidates(scripts));
     return transactions
       .flatMap((transaction, index) => findPayments(this.network, transaction, scripts[index] as Scripts, ours))
-      .filter(({ amount }) => amount >= leastAmount);
+      .filter(({ amount }) => amount >= smallestAmount);
   }
 
   findGone(ids: string[]): Promise<string[]> {

@@ -45,11 +45,11 @@ export function selectCoins(network: BitcoinNetwork, request: SelectionRequest):
     if (selected.outcome !== 'selected' || (outbid === 0n && deficit === 0n)) return selected;
     const { coins, fee, size } = selected;
     const paid = sum(coins) - sum(payments);
-    const least = [request.rate * size, outbid === 0n ? 0n : outbid + size, together * size + deficit].reduce(max);
+    const lowestFee = [request.rate * size, outbid === 0n ? 0n : outbid + size, together * size + deficit].reduce(max);
     // what the inputs have beyond the payments is change as before, more or less of it
-    if (paid > fee && paid - least >= dustLimit(script)) return { ...selected, fee: least };
-    if (fee >= least) return selected;
-    rate = max(rate + 1n, (least + size - 1n) / size);
+    if (paid > fee && paid - lowestFee >= dustLimit(script)) return { ...selected, fee: lowestFee };
+    if (fee >= lowestFee) return selected;
+    rate = max(rate + 1n, (lowestFee + size - 1n) / size);
   }
   return { outcome: 'insufficient' };
 }

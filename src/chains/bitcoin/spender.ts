@@ -3,7 +3,9 @@ import { isCoinbase, type TransactionInput } from './block';
 
 /**
  * The output script that an input spends, in hex, as far as the input itself shows it: P2WPKH, P2WSH, P2PKH and P2SH do; Taproot and
- * outputs without a hash do not (null). An input of a block is valid, so what it shows is what its output asks for.
+ * outputs without a hash do not (null). An input of a block is valid, so what it shows is what its output asks for, but for one case: a leaf
+ * of Taproot with a version that has no meaning yet (BIP-341) may look like an input of a key whose owner knows nothing of it. What such a
+ * transaction pays to that key counts as its change, and not as a deposit: its maker alone loses by it.
  */
 export function findSpentScript(input: TransactionInput): string | null {
   const { scriptSig, witness } = input;

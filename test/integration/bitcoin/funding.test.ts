@@ -3,6 +3,7 @@ import type { AccountEntity } from '../../../src/accounts/entity';
 import type { Hex } from '../../../src/chains/types';
 import { recordAbandonRequest } from '../../../src/transfers/operate/operator-requests';
 import { verifyLedger } from '../../../src/ledger/verify';
+import { metrics } from '../../../src/platform/metrics';
 import { bitcoinCodec, type BitcoinPlan, buildBitcoin, signDigests } from '../../bitcoin';
 import { describeWithBtcd } from '../../stack/btcd';
 import { type BitcoinFixture, createBitcoinFixture } from './fixture';
@@ -120,6 +121,21 @@ describeWithBtcd('what a transfer spends', () => {
       expect(await failed(txId)).toMatchObject({ status: 'FAILED', code: 'funding_lost' });
     });
 
+    test('of a parked transfer that cannot be asked about: others are told what they wait for', async () => {
+      await fixture.fund(fixture.alice, [coin / 2n]);
+      const other = await sent('0.3');
+      const txId = await reorganise();
+      await fixture.ledger.parkTransfer({ txId, code: 'stuck', reason: 'for a test' });
+      await dropDeposit();
+      await fixture.mine();
+      fixture.signals.length = 0;
+      const asked = new Set<string>();
+      const observe = (id: string) => (asked.add(id), Promise.reject(new Error('not now')));
+      await fixture.follow({ observe });
+      expect([...asked]).toEqual([txId]);
+      expect(fixture.signals.map((signal) => signal.txId)).toContain(other);
+    });
+
     test('that was final is not watched any more', async () => {
       await reorganise();
       await mine(fixture.chain.finalityDepth + 1);
@@ -150,13 +166,14 @@ describeWithBtcd('what a transfer spends', () => {
   };
 
   describe('spent by what is no attempt of the gateway', () => {
+    const counted = () => metrics.getSingleMetricAsString('outputs_spent_elsewhere');
     const alerts = () => {
       const errors: object[] = [];
       const log = { error: (facts: object) => errors.push(facts), warn() {}, info() {}, child: () => log } as never;
       return { errors, follow: () => fixture.follow({ logger: log }) };
     };
 
-    test('raises an alarm, freezes the account, and the balance is that of the chain', async () => {
+    test('raises an alarm until it is final, freezes the account, and the balance is that of the chain', async () => {
       const { alice, fund, balance } = fixture;
       await fund(alice, [coin]);
       const id = await steal(alice, 40_000_000n);
@@ -168,7 +185,9 @@ describeWithBtcd('what a transfer spends', () => {
       );
       expect(await balance(alice, 'BTC')).toEqual({ available: coin - 40_020_000n, locked: 0n });
       expect(await frozen()).toMatch(id);
+      expect(await counted()).toContain('{chain="bitcoin"} 1');
       await mine(fixture.chain.finalityDepth);
+      expect(await counted()).toContain('{chain="bitcoin"} 0');
       await booksAgree();
     });
 

@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { beginConsolidation } from '../../../src/consolidations/begin';
 import { TransactionEntity } from '../../../src/transactions/entity';
-import { transferWorkflowsOn } from '../../../src/transfers/start/workflows';
+import { observationSignaller, transferWorkflowsOn } from '../../../src/transfers/start/workflows';
 import { retryUpdate } from '../../../src/messages/transfer';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import { verifyLedger } from '../../../src/ledger/verify';
@@ -114,6 +114,28 @@ describeWithBtcd('whole transfers on Bitcoin', () => {
     await follow();
     await booksAgree();
     await served.record(transferWorkflowId(txId), 'transfer-failed-funding-lost');
+  });
+
+  test('that is parked, and whose deposit is reorganised away for good: the follower tells it so, and it ends without an operator', async () => {
+    const { alice, node, outside, outputs, mine, chain } = fixture;
+    await served.serve({
+      chain: { broadcast: () => Promise.resolve({ outcome: 'rejected', reason: 'not this one' }) },
+    });
+    const txId = await submit();
+    const [deposit] = (await outputs(alice)).map(({ resource }) => resource.split(':')[0] ?? '');
+    await until('parked', async () => (await served.status(txId)) === 'NEEDS_ATTENTION');
+    await node.invalidate((await node.height()) - chain.confirmations + 1);
+    await node.replace(deposit ?? '', outside, coin);
+    const follow = () => fixture.follow({ signalTransfer: observationSignaller(served.client) });
+    await mine(chain.finalityDepth - 1);
+    await follow();
+    expect(await served.status(txId)).toBe('NEEDS_ATTENTION');
+    await mine(1);
+    await follow();
+    await until('ended', async () => (await served.status(txId)) === 'FAILED');
+    expect(await fixture.transaction(txId)).toMatchObject({ failure_code: 'funding_lost' });
+    await fixture.follow();
+    await booksAgree();
   });
 
   test('that no node takes yet is sent again until one does', async () => {

@@ -87,6 +87,8 @@ export async function createChainFixture({ client, getFamily, symbols, getSigned
   const ledger = createTestLedger({ database, registry, getFamily, getSignedType });
   const onChain = createChainActivities({ ...options, clients: new Map([[chain.name, client]]), registry });
 
+  const observe = (txId: string) => onChain.observe({ txId });
+
   /** Follows until everything up to the head is processed. */
   const follow = async (more: Partial<FollowOptions> = {}) => {
     const stop = new AbortController();
@@ -94,6 +96,7 @@ export async function createChainFixture({ client, getFamily, symbols, getSigned
     let beats = 0;
     return followChain({
       ...options,
+      observe,
       chain,
       client,
       pollMs: 5,
@@ -154,7 +157,7 @@ export async function createChainFixture({ client, getFamily, symbols, getSigned
     bob,
     signals,
     reorged,
-    options,
+    options: { ...options, observe },
     ledger,
     onChain,
     follow,

@@ -1,0 +1,153 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type ChainFaults, chainFaults } from '../../dev/faults';
+import { ends, transactionWhen } from '../e2e/support';
+import { totpCode } from '../factories';
+import type { FamilyFixture } from '../families/fixture';
+import { dataFolder, stack, waitFor } from '../stack/client';
+import { pause } from '../stack/pause';
+import { gapNames, type GapName } from './gaps';
+import { allInGap } from './positions';
+import { repeated, type Transfers } from './round';
+import { type InGap, list, replacementGap, type Scene } from './scene';
+import { attemptsOf } from './transfer';
+import { allRun, kill } from './victims';
+
+const settled: GapName = 'settle: settleTransfer';
+const approved: GapName = 'screen: an approval is waited for';
+const cancelledByClient: GapName = 'screen: cancelTransfer';
+const cancelled: GapName = 'prepare: a cancellation';
+const withoutBlock: GapName = 'confirm: a block is waited for';
+const atNodes: GapName = 'sign: signTransaction';
+/** Held for a short time, since they are a client's requests and what follows them directly. */
+const requests: readonly GapName[] = ['accept: insert', 'accept: COMMIT', 'start: ask Temporal', 'start: remove the message'];
+
+const signedLater: GapName = 'broadcast: send';
+const preparedLater: GapName = 'prepare: prepareAttempt';
+const beforePause: readonly GapName[] = [
+  'lock: adoptHold',
+  'screen: screenTransfer',
+  'broadcast: markBroadcast',
+  'broadcast: markSubmitted',
+];
+const ofPausedNode: readonly GapName[] = [replacementGap, ...beforePause, signedLater, preparedLater];
+/** Held while blocks are made; what is settled comes before the others, since the follower waits in another gap then. */
+const whileBlocksAreMade = gapNames.filter(
+  (name) => ![...ofPausedNode, ...requests, settled, withoutBlock, atNodes].includes(name),
+);
+
+/**
+ * A transfer of one chain in every gap, while all of the gateway is killed: API, worker, authoriser and a signing node. In two rounds, since
+ * one node cannot both make blocks and not answer, and since at most eight transfers of a chain are between start and broadcast.
+ */
+export class ChainRounds {
+  readonly transfers = new Map<GapName, InGap>();
+  private readonly faults: ChainFaults;
+  private cancelling: Promise<unknown> | undefined;
+
+  constructor(
+    private readonly scene: Scene,
+    private readonly fixture: FamilyFixture,
+  ) {
+    this.faults = chainFaults(dataFolder(), fixture.chain);
+  }
+
+  async run(): Promise<Transfers> {
+    await this.killIn(() => this.withBlocks());
+    await this.faults.resume();
+    await this.endFirst();
+    await this.killIn(() => this.withPausedNode());
+    // until then a block would hold the first attempt
+    const { txId } = await this.of(replacementGap).submission;
+    await waitFor(async () => (await attemptsOf(txId, this.fixture.chain)).length > 1, { timeoutMs: 90_000 });
+    await this.faults.resume();
+    return this.transfers;
+  }
+
+  /** Blocks are made again, whatever has failed. */
+  async end(): Promise<void> {
+    await this.faults.resume();
+  }
+
+  private async killIn(fill: () => Promise<void>): Promise<void> {
+    await allRun();
+    try {
+      await fill();
+      kill('all', (await this.scene.nodes.waiting()) ?? 1);
+      await delay(300);
+    } finally {
+      await this.scene.release();
+    }
+  }
+
+  private async withBlocks(): Promise<void> {
+    await this.send([settled]);
+    await this.reached([settled]);
+    await this.send(whileBlocksAreMade);
+    await this.blacklist(cancelled);
+    await this.reached(whileBlocksAreMade.filter((name) => name !== cancelledByClient));
+    await this.faults.delay();
+    await this.send([withoutBlock]);
+    await this.reached([withoutBlock]);
+    await this.send([atNodes]);
+    await this.scene.nodes.hold((await this.of(atNodes).submission).txId);
+    await this.scene.letBegin(this.of(atNodes));
+    await this.reached([atNodes]);
+    this.cancelling = this.repeat(cancelledByClient, 'cancel', () => ({}));
+    this.cancelling.catch(() => undefined);
+    await this.send(requests);
+    await this.reached([settled, ...whileBlocksAreMade, withoutBlock, atNodes, ...requests]);
+  }
+
+  /** What the client does after the crash; everything has to end before no blocks are made again. */
+  private async endFirst(): Promise<void> {
+    await this.cancelling;
+    const demo = stack().clients.find(({ name }) => name === 'demo');
+    await this.repeat(approved, 'approve', () => ({ mfa_code: totpCode(demo?.totp_secret ?? '') }));
+    for (const { submission } of this.transfers.values()) await transactionWhen((await submission).txId, ends, 120_000);
+  }
+
+  private async withPausedNode(): Promise<void> {
+    await this.faults.delay();
+    await this.send([replacementGap]);
+    await this.scene.letBegin(this.of(replacementGap));
+    await this.reached([replacementGap]);
+    await this.send([...beforePause, signedLater]);
+    await this.reached(beforePause);
+    pause(`chain:${this.fixture.chain}`);
+    await this.scene.letBegin(this.of(signedLater));
+    await this.send([preparedLater]);
+    await this.reached(ofPausedNode);
+  }
+
+  /** Its recipient is blacklisted after its signing has begun. */
+  private async blacklist(name: GapName): Promise<void> {
+    const transfer = this.of(name);
+    const listed = list('BLACKLIST', transfer.account, this.fixture.chain, transfer.to);
+    await this.scene.letBegin(transfer);
+    await listed;
+  }
+
+  private async repeat(name: GapName, action: string, body: () => object): Promise<void> {
+    await repeated(`/transactions/${(await this.of(name).submission).txId}/${action}`, body);
+  }
+
+  private of(name: GapName): InGap {
+    const transfer = this.transfers.get(name);
+    if (!transfer) throw new Error(`no transfer was sent to ${name}`);
+    return transfer;
+  }
+
+  private async send(names: readonly GapName[]): Promise<void> {
+    const { scene, fixture } = this;
+    await Promise.all(
+      names.map(async (name) => this.transfers.set(name, await scene.send(name, scene.accountOf(name), fixture.chain))),
+    );
+  }
+
+  private reached(names: readonly GapName[]): Promise<void> {
+    return allInGap(
+      this.scene,
+      names.map((name) => this.of(name)),
+    );
+  }
+}
