@@ -60,7 +60,7 @@ function paymentDigest({ to, input }: Transaction, payer: string, chain: ChainDe
   const [digest] = toDigests({
     ...{ chainId: parseChainId(chain), method, value: authorised, nonce: BigInt(nonce), validAfter, validBefore },
     ...{ token: token.contract as Address, from: payer as Address, to: payTo as Address, facilitator: facilitator as Address },
-    domain: tokenByContract(chain, token.contract)?.eip712 ?? null,
+    domain: tokenByContract(chain, token.contract)?.domain ?? null,
     permitNonce: null,
   });
   return digest ?? null;
