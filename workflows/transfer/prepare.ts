@@ -36,7 +36,7 @@ function replaceAttempt(state: TransferState): Promise<Next> {
   return beginAttempt(state, 'replacement', ({ code, reason, byRule, isExecuted, isFollowed }) => {
     if (isExecuted || isFollowed) return { next: 'confirm' };
     if (code === 'expired' && state.isTimed) return followUntilOver(state);
-    if (isScreened({ byRule })) return park(code, `${reason}: it is not sent again at a higher fee`, { next: 'confirm' });
+    if (byRule) return park(code, `${reason}: it is not sent again at a higher fee`, { next: 'confirm' });
     const why = code === 'stuck' ? reason : 'Not included in time, and a higher fee is beyond the locked bound';
     return park('stuck', why, { next: 'confirm' });
   });
@@ -57,9 +57,6 @@ function cancelAttempts(state: TransferState): Promise<Next> {
     isExecuted || isFollowed ? { next: 'confirm' } : park(code, reason, continueFromRows(state)),
   );
 }
-
-/** Refused as screening would refuse it: with the same end. */
-const isScreened = ({ byRule = false }: { byRule?: boolean | undefined }): boolean => byRule;
 
 /** The common part: the chain activity prepares the attempt, and the authoriser begins it in one database transaction. */
 async function beginAttempt(
