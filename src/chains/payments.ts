@@ -96,6 +96,13 @@ export type SettlementFailure = 'expired' | 'refused' | 'reverted' | 'unobserved
 /** What the payer and the resource server both state. */
 export type AgreedField = 'scheme' | 'network' | 'asset' | 'payTo' | 'amount';
 
+export interface PaymentIdentity {
+  /** What the payment uses up (`Payment.identity`). */
+  identity: string;
+  /** Every field that its payer has signed, however they were written. */
+  signed: string;
+}
+
 export interface PaymentMethod {
   readonly payloadType: PayloadType;
   readonly schemes: readonly PaymentScheme[];
@@ -105,8 +112,8 @@ export interface PaymentMethod {
   disagreement(scheme: PaymentScheme, field: AgreedField): PaymentReason;
   /** One form of an address or a signature, however it is written; other text as it is. */
   normalise(text: string): string;
-  /** What the payment uses up (`Payment.identity`), of one that need not be valid any more; null: it is not well formed. */
-  identify(request: PaymentRequest): string | null;
+  /** Of a payment that need not be valid any more; null: it is not well formed. */
+  identify(request: PaymentRequest): PaymentIdentity | null;
   /** Why a settlement has failed. */
   readonly failures: Record<PaymentScheme, Record<SettlementFailure, PaymentReason>>;
   /** Everything that needs no chain; the first check that fails decides. */

@@ -18,9 +18,10 @@ export interface PaymentKey {
 export function toPaymentKey(request: PaymentRequest): PaymentKey | null {
   const { chain, payloadType, paymentId } = request;
   const method = findPaymentMethod(chain.family, request);
-  const identity = method?.identify(request) ?? null;
-  if (!method || identity === null) return null;
-  return { chain: chain.name, payloadType, identity, paymentId, requestHash: hashPaymentRequest(request, method, identity) };
+  const identified = method?.identify(request);
+  if (!method || !identified) return null;
+  const requestHash = hashPaymentRequest(request, method, identified);
+  return { chain: chain.name, payloadType, identity: identified.identity, paymentId, requestHash };
 }
 
 /**

@@ -5,7 +5,7 @@ import { Endpoints } from '../../../src/chains/evm/rpc';
 import type { PaymentClient } from '../../../src/chains/payments';
 import { type Payers, startPayers } from '../dev/payers';
 import { fundAccount, setFeeLevels } from '../../factories';
-import { buildTenant, createFixture, type Fixture, registry, type Tenant } from '../http/fixture';
+import { buildTenant, createFixture, type Fixture, registry, type Tenant, tokenOptions } from '../http/fixture';
 import { buildSettler } from './settlement-fixture';
 
 export const base = registry.get('base');
@@ -53,7 +53,9 @@ export async function openShop({
   reach = (rpc: string): string | Promise<string> => rpc,
 } = {}): Promise<SellerScene> {
   const payers = await startPayers();
-  const fixture = await createFixture({ payments: paymentsOn(await reach(payers.anvil.rpc)) });
+  // long runs of properties last longer than a token usually does
+  const tokens = { ...tokenOptions, ttlSeconds: 3_600 };
+  const fixture = await createFixture({ payments: paymentsOn(await reach(payers.anvil.rpc)), tokens });
   const seller = await buildTenant(fixture);
   await setPolicy(fixture.database, seller, { sponsors });
   const primary = await buildPrimary(fixture.database, coins);

@@ -271,11 +271,12 @@ describe('a payment', () => {
     expect(paymentOf(change(eip3009V2(), hex))).toEqual(first);
   });
 
+  const keyOf = (changes: Changes = {}, body = eip3009V2) => {
+    const read = readPaymentRequest(change(body(), changes), registry, 'settle');
+    return 'request' in read ? toPaymentKey(read.request) : null;
+  };
+
   it('is the same request in any letter case, and another one to another recipient', () => {
-    const keyOf = (changes: Changes = {}) => {
-      const read = readPaymentRequest(change(eip3009V2(), changes), registry, 'settle');
-      return 'request' in read ? toPaymentKey(read.request) : null;
-    };
     const upper = (text: string) => `0x${text.slice(2).toUpperCase()}`;
     const hash = keyOf()?.requestHash;
     expect(hash).toBeDefined();
@@ -283,6 +284,25 @@ describe('a payment', () => {
     expect(keyOf(written)?.requestHash).toEqual(hash);
     expect(keyOf({ 'terms.payTo': other })?.requestHash).not.toEqual(hash);
     expect(keyOf({ 'authorization.nonce': gone })).toBeNull();
+  });
+
+  it.each([
+    [eip3009V2, ['from', 'to', 'value', 'validAfter', 'validBefore', 'nonce'].map((field) => `authorization.${field}`)],
+    [permit2Exact, ['permit.from', 'permit.nonce', 'permit.deadline', 'permit.spender', 'permitted.amount', 'permitted.token']],
+    [permit2Exact, ['witness.to', 'witness.validAfter']],
+    [permit2Upto, ['witness.to', 'witness.validAfter', 'witness.facilitator']],
+  ] as const)('is another request with another field that its payer has signed', (body, fields) => {
+    for (const field of fields) {
+      const values = /from|to$|spender|token|facilitator/.test(field)
+        ? [other]
+        : /nonce/.test(field)
+          ? [`0x${'5a'.repeat(32)}`]
+          : ['77', '0x4D'];
+      const [hash, ...same] = values.map((value) => keyOf({ [field]: value }, body)?.requestHash);
+      expect({ field, hash }).toEqual({ field, hash: expect.any(Buffer) as Buffer });
+      expect({ field, hash }).not.toEqual({ field, hash: keyOf({}, body)?.requestHash });
+      for (const written of same) expect({ field, hash: written }).toEqual({ field, hash });
+    }
   });
 
   it('has an identity of what can be used once', () => {

@@ -16,9 +16,14 @@ export const eip3009: PaymentMethod = {
   disagreement: (_scheme, field) => authorizationDisagreements[field],
   normalise,
   identify: (request) => {
-    const signed = readAuthorization(request.payload);
+    const authorization = readAuthorization(request.payload)?.authorization;
     const contract = readTerms(request)?.contract;
-    return signed && contract ? authorizationIdentity(contract, signed.authorization.from, signed.authorization.nonce) : null;
+    if (!authorization || !contract) return null;
+    const { from, to, value, validAfter, validBefore, nonce } = authorization;
+    return {
+      identity: authorizationIdentity(contract, from, nonce),
+      signed: [from, to, value, validAfter, validBefore, nonce].join(),
+    };
   },
   failures: { exact: authorizationFailures, upto: authorizationFailures },
   check,

@@ -27,8 +27,14 @@ export const permit2: PaymentMethod = {
   disagreement: (scheme, field) => (scheme === 'upto' ? uptoPermitDisagreements : exactPermitDisagreements)[field],
   normalise,
   identify: (request) => {
-    const signed = readPermit(request);
-    return 'permit' in signed ? permitIdentity(signed.permit.from, signed.permit.nonce) : null;
+    const read = readPermit(request);
+    if ('reason' in read) return null;
+    const { from, permitted, spender, nonce, deadline, witness } = read.permit;
+    const signed = [from, permitted.token, permitted.amount, spender, nonce, deadline];
+    return {
+      identity: permitIdentity(from, nonce),
+      signed: [...signed, witness.to, witness.facilitator, witness.validAfter].join(),
+    };
   },
   failures: { exact: exactPermitFailures, upto: uptoPermitFailures },
   check,
