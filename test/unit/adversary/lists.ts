@@ -217,7 +217,10 @@ export const points: Record<string, Record<string, Point>> = {
       ],
     },
     'have other bytes signed': {
-      'have other bytes signed for an attempt': [[authoriser, 'cannot have other bytes signed for an attempt']],
+      'have other bytes signed for an attempt': [
+        [authoriser, 'cannot have other bytes signed for an attempt'],
+        ['adversary/bitcoin.test.ts', 'other amounts of the inputs for the attempt that was signed'],
+      ],
       'or the same bytes for another account': [[admission, 'an attempt is of one account']],
     },
     'have one Bitcoin transaction': {
@@ -225,7 +228,10 @@ export const points: Record<string, Record<string, Point>> = {
       'a node that has admitted one refuses the other': [[admission, 'of two sets at the same moment one is admitted']],
     },
     'have a later attempt': {
-      'executed beside the first': [[authoriser, 'cannot have a later attempt signed']],
+      'executed beside the first': [
+        [authoriser, 'cannot have a later attempt signed'],
+        ['adversary/bitcoin.test.ts', 'a later attempt that spends other inputs'],
+      ],
       'except as a reissue, which nodes refuse on chains where attempts do not expire': [
         ['unit/mpc-node/verify-intent.test.ts', 'a reissue, where attempts do not expire'],
       ],
