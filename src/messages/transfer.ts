@@ -53,9 +53,9 @@ export interface HeldTransfer {
   isFollowed: boolean;
   /**
    * The newest attempt has begun and its signatures are not stored, as after a crash, or when it was rebuilt from its order: it may have
-   * been executed all the same. Histories from before it was added have none.
+   * been executed all the same.
    */
-  isUnsigned?: boolean;
+  isUnsigned: boolean;
   /** After this time what was not executed is cancelled; absent: never by time. */
   timeLeftMs?: number;
   /** The approval of a payer is to be executed before anything is signed. */
@@ -100,8 +100,7 @@ export type BeginSigningResult =
   | { outcome: 'wait'; reason: string }
   /**
    * `byRule`: by what `screenTransfer` refuses too: rules, limits and lists. `isExecuted`: a block holds an earlier attempt, which is to
-   * be confirmed. `isFollowed`: the chain has to show first what becomes of the earlier attempts. Histories from before they were added
-   * have none.
+   * be confirmed. `isFollowed`: the chain has to show first what becomes of the earlier attempts.
    */
   | { outcome: 'refused'; code: FailureCode; reason: string; byRule?: true; isExecuted?: true; isFollowed?: true };
 
@@ -213,8 +212,8 @@ export interface TransferActivities {
   settleTransfer(input: { txId: string }): Promise<SettleResult>;
   /** FAILED and unlocked: every attempt has a proof that the chain will never execute it, and no other one is to be begun. */
   failByProof(input: { txId: string }): Promise<TransferEnd>;
-  /** Parks the transfer in NEEDS_ATTENTION for an operator. Histories from before it had a result have none. */
-  parkTransfer(input: { txId: string; code: FailureCode; reason: string }): Promise<ParkResult | undefined>;
+  /** Parks the transfer in NEEDS_ATTENTION for an operator. */
+  parkTransfer(input: { txId: string; code: FailureCode; reason: string }): Promise<ParkResult>;
   /** Makes the transaction that gives a payer the coins for its approval, once. */
   fundPayer(input: { txId: string }): Promise<FundingResult>;
 }

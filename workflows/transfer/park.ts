@@ -13,8 +13,8 @@ export async function waitForOperator(state: TransferState, parked: Park): Promi
   const { txId, progress } = state;
   const { code, reason, onRetry, abandoned } = parked;
   const result = await transferActivities.parkTransfer({ txId, code, reason });
-  if (result?.outcome === 'ended') return { next: 'lock' };
-  if (result?.timeLeftMs !== undefined && state.isTimed) state.shortenTime(result.timeLeftMs);
+  if (result.outcome === 'ended') return { next: 'lock' };
+  if (result.timeLeftMs !== undefined && state.isTimed) state.shortenTime(result.timeLeftMs);
   progress.status('NEEDS_ATTENTION', code);
   const abandon =
     abandoned && state.lastAttempt > 0 ? ' A transfer that cannot continue is ended with the update `abandon`.' : '';

@@ -28,7 +28,7 @@ export function prepare(state: TransferState, kind: AttemptKind): Promise<Next> 
 /** Until signing has begun a refusal ends the transfer, and so does a cancellation by the client. An attempt of an earlier run is resumed. */
 function startFirstAttempt(state: TransferState): Promise<Next> {
   if (state.lastAttempt > 0) return resume(state, 'first');
-  return beginAttempt(state, 'first', (refused) => endUnsigned(state, refused));
+  return beginAttempt(state, 'first', () => endUnsigned(state));
 }
 
 /** The same reservation with a higher fee, within the fee bound; beyond it an operator decides. What has no time left is cancelled. */

@@ -9,7 +9,7 @@ export async function screen(state: TransferState): Promise<Next> {
     if (state.isEnded) return { next: 'lock' };
     state.progress.report('screen');
     const verdict = await transferActivities.screenTransfer({ txId: state.txId });
-    if (verdict.outcome === 'refused') return endUnsigned(state, verdict);
+    if (verdict.outcome === 'refused') return endUnsigned(state);
     if (verdict.outcome === 'allowed') {
       if (hasWaited) state.progress.status('PENDING');
       return state.transfer.needsSponsoring ? { next: 'sponsor' } : { next: 'prepare', kind: 'first' };

@@ -16,12 +16,12 @@ export async function sponsor(state: TransferState): Promise<Next> {
   const { txId, progress } = state;
   progress.report('sponsor', 'The approval of the payer comes first');
   const funding = await transferActivities.fundPayer({ txId });
-  if (funding.outcome === 'refused') return endUnsigned(state, funding);
+  if (funding.outcome === 'refused') return endUnsigned(state);
   for (let waitMs = firstWaitMs; ; waitMs = Math.min(2 * waitMs, longestWaitMs)) {
     if (state.isEnded || state.shouldContinueAsNew) return { next: 'lock' };
     const sent = await chainActivities(state.transfer.chain).sendApproval({ txId });
     if (sent.outcome === 'executed') return { next: 'prepare', kind: 'first' };
-    if (sent.outcome === 'refused') return endUnsigned(state, sent);
+    if (sent.outcome === 'refused') return endUnsigned(state);
     progress.report('sponsor', sent.reason);
     await condition(() => state.isEnded, waitMs);
   }
