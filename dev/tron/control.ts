@@ -95,7 +95,7 @@ const actions: Record<string, Action> = {
       return faults.show();
     },
   ),
-  endpoint: action<{ name: string; stopped?: boolean } & Partial<EndpointFaults>>(
+  endpoint: action<{ name: string; stopped?: boolean } & Partial<Omit<EndpointFaults, 'stoppedAt'>>>(
     {
       name: Joi.string()
         .pattern(/^[\w-]{0,40}$/)
@@ -108,7 +108,7 @@ const actions: Record<string, Action> = {
     },
     ({ faults, chain }, { name, stopped, ...changes }) => {
       const faulty = Object.assign(faults.endpoint(name), changes);
-      if (stopped !== undefined) faulty.stoppedAt = stopped ? chain.head.number : null;
+      if (stopped !== undefined) faulty.stoppedAt = stopped ? { head: chain.head.number, solidified: chain.solidNumber } : null;
       return faults.show();
     },
   ),

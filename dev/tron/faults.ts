@@ -1,10 +1,10 @@
 import { type Json, type JsonObject, isObject } from './json';
 
 /**
- * absent: transactions are not there; failed, succeeded: contracts ended the other way; amount: ten times as much was sent; height:
+ * solid: every block is called solidified; absent: transactions are not there; failed, succeeded: contracts ended the other way; amount: ten times as much was sent; height:
  * blocks are a thousand higher; ids: blocks have other ids.
  */
-export const lies = ['absent', 'failed', 'succeeded', 'amount', 'height', 'ids'] as const;
+export const lies = ['solid', 'absent', 'failed', 'succeeded', 'amount', 'height', 'ids'] as const;
 export type Lie = (typeof lies)[number];
 
 /** What is wrong with one endpoint: a node of its own for whoever asks, before the same chain. */
@@ -12,8 +12,8 @@ export interface EndpointFaults {
   /** Connections are closed without an answer. */
   down: boolean;
   lie: Lie | null;
-  /** Its head stands still at this block. */
-  stoppedAt: number | null;
+  /** Its blocks stand still. */
+  stoppedAt: { head: number; solidified: number } | null;
   /** Further requests of a second are answered with 429. */
   requestsPerSecond: number | null;
 }
@@ -71,7 +71,9 @@ export class Faults {
   }
 
   show(): JsonObject {
-    const endpoints = Object.fromEntries([...this.endpoints].map(([name, faults]) => [name, { ...faults }]));
+    const endpoints = Object.fromEntries(
+      [...this.endpoints].map(([name, faults]) => [name, { ...faults, stoppedAt: faults.stoppedAt?.head ?? null }]),
+    );
     return { paused: this.isPaused, upcoming: [...this.upcoming], endpoints };
   }
 }
@@ -110,6 +112,7 @@ function changeField(lie: Lie, key: string, value: Json): Json {
     case 'ids':
       return (key === 'blockID' || key === 'parentHash') && typeof value === 'string' ? flipEnd(value) : value;
     case 'absent':
+    case 'solid':
       return value;
   }
 }

@@ -1,8 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { BadBase58 } from './address';
+import type { Chain } from './chain';
 import { commands } from './commands';
 import { BadRequest, control, type Controlled } from './control';
-import { distort } from './faults';
+import { distort, type EndpointFaults } from './faults';
 import { BadJson, isObject, type Json, type JsonObject, stringify } from './json';
 import { type Handler, queries, solidQueries } from './queries';
 
@@ -50,11 +51,16 @@ export function createSimulatorServer(controlled: Controlled): Server {
     if (!given) return reply(response, 200, { Error: 'class org.tron.json.JSONException : not a JSON object' });
     const result = await answerAsNode(handler, {
       ...{ chain, view: isSolid ? 'solid' : 'now', body: given },
-      top: Math.min(isSolid ? chain.solidNumber : chain.head.number, endpoint.stoppedAt ?? Infinity),
+      top: highestBlock(chain, endpoint, isSolid && endpoint.lie !== 'solid'),
       visible: given.visible === true || given.visible === 'true',
     });
     reply(response, 200, distort(endpoint.lie, path, result));
   }
+}
+
+function highestBlock({ head, solidNumber }: Chain, { stoppedAt }: EndpointFaults, isSolid: boolean): number {
+  const now = { head: head.number, solidified: solidNumber };
+  return Math.min(...[now, stoppedAt ?? now].map((shown) => (isSolid ? shown.solidified : shown.head)));
 }
 
 const isOnSolid = (path: string): boolean => [...solidQueries, 'triggerconstantcontract', 'estimateenergy'].includes(path);

@@ -182,8 +182,11 @@ export function readTransaction(json: JsonObject, visible: boolean): Transaction
 function readContract(contract: Json, visible: boolean): Json[] {
   if (!isObject(contract) || !isObject(contract.parameter)) return [];
   const { parameter, type } = contract;
+  const isKnown = Object.values(contractTypes).includes(asText(type));
+  if (!isKnown || !isObject(parameter.value)) return [];
   const schema = parameterSchemas[asText(type)];
-  if (!schema || !isObject(parameter.value)) return [];
+  // refused when it is read, for what the simulator does not have
+  if (!schema) return [{ ...contract, parameter: { ...parameter, value: '' } }];
   try {
     const value = encode(schema, fromJson(schema, parameter.value, visible)).toString('hex');
     return [{ ...contract, parameter: { ...parameter, value } }];

@@ -287,6 +287,9 @@ describe('faults', () => {
     const { id } = await chain.include(chain.transfer(alice, bob, trx(1)), alice);
     const liar = (name: string) => chain.post(`/endpoint/liar/wallet/${name}`, { value: id });
     const lie = (kind: string) => chain.control('endpoint', { name: 'liar', lie: kind });
+    expect(await chain.post('/endpoint/liar/walletsolidity/gettransactioninfobyid', { value: id })).toEqual({});
+    await lie('solid');
+    expect((await chain.post('/endpoint/liar/walletsolidity/gettransactioninfobyid', { value: id })).id).toBe(id);
     await lie('absent');
     expect(await liar('gettransactioninfobyid')).toEqual({});
     expect((await liar('getnowblock')).transactions).toBeUndefined();
