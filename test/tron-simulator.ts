@@ -5,6 +5,7 @@ import { buildTransaction } from '../dev/tron/build';
 import { transactionId } from '../dev/tron/json';
 import { type RawTransaction, type Transaction, transactionSchema } from '../dev/tron/messages';
 import { encode } from '../dev/tron/protobuf';
+import { referenceOf } from '../dev/tron/blocks';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../dev/tron/simulator';
 
 export const usdt = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
@@ -27,12 +28,16 @@ type Body = Record<string, unknown>;
 /** Parsed JSON. */
 type Answer = ReturnType<typeof JSON.parse>;
 
+const started = new Set<Simulator>();
+
 /** A simulator that makes blocks only when it is told to. */
 export class TestChain {
   private constructor(readonly simulator: Simulator) {}
 
   static async start(options: Partial<SimulatorOptions> = {}): Promise<TestChain> {
-    return new TestChain(await startSimulator({ isMining: false, blockMs: 100, ...options }));
+    const simulator = await startSimulator({ isMining: false, blockMs: 100, ...options });
+    started.add(simulator);
+    return new TestChain(simulator);
   }
 
   get url(): string {
@@ -82,6 +87,12 @@ export class TestChain {
     return change(buildTransaction(this.simulator.chain, 'TriggerSmartContract', parameter), { fee_limit: trx(100), ...changes });
   }
 
+  /** The reference to the head block, as tronweb takes it; the node takes a solidified one. */
+  onHead(): Pick<RawTransaction, 'ref_block_bytes' | 'ref_block_hash'> {
+    const { bytes, hash } = referenceOf(this.simulator.chain.head);
+    return { ref_block_bytes: bytes, ref_block_hash: hash };
+  }
+
   /** The node's answer to signed bytes. */
   send(bytes: Buffer): Promise<Answer> {
     return this.post('/wallet/broadcasthex', { transaction: bytes.toString('hex') });
@@ -96,7 +107,14 @@ export class TestChain {
   }
 
   stop(): Promise<void> {
+    started.delete(this.simulator);
     return this.simulator.stop();
+  }
+
+  /** Also those of tests that failed. */
+  static async stopAll(): Promise<void> {
+    await Promise.all([...started].map((simulator) => simulator.stop()));
+    started.clear();
   }
 }
 

@@ -14,9 +14,9 @@ interface Extra {
   permissionId?: number;
 }
 
-/** An unsigned transaction on the head block, good for a minute: java-tron, Wallet.createTransactionCapsule and setTransaction. */
+/** An unsigned transaction that refers to the last solidified block, good for a minute: java-tron, Wallet.createTransactionCapsule and setTransaction. */
 export function buildTransaction(chain: Chain, type: keyof typeof types, parameter: object, extra: Extra = {}): Transaction {
-  const { bytes, hash } = referenceOf(chain.head);
+  const { bytes, hash } = referenceOf(chain.getBlock(chain.solidNumber) ?? chain.head);
   const nothing = Buffer.alloc(0);
   const value = encode(parameterSchemas[type] ?? {}, parameter);
   return {

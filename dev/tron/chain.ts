@@ -39,7 +39,7 @@ interface Pending {
 export type Change = { block: Block; layer: Layer } | { rollback: number };
 
 /** Blocks older than those that a transaction can refer to, and beyond this many transactions, are forgotten. */
-const keptTransactions = 50_000;
+const keptTransactions = 10_000;
 const maxWaiting = 5_000;
 const maxMined = 10_000;
 
@@ -156,9 +156,9 @@ export class Chain {
     return this.serially(async () => {
       if (depth < 1 || depth > this.data.layers.length)
         throw new RangeError(`only ${this.data.layers.length} blocks can be replaced`);
+      this.keep({ rollback: depth });
       const removed = this.data.blocks.splice(-depth);
       this.data.layers.splice(-depth);
-      this.keep({ rollback: depth });
       this.forks += 1;
       const transactions = removed.flatMap((block) => block.transactions);
       for (const { id } of transactions) this.places.delete(id);

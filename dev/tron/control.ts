@@ -105,10 +105,12 @@ const actions: Record<string, Action> = {
       lie: Joi.valid(...lies, null),
       stopped: Joi.boolean(),
       requestsPerSecond: Joi.number().integer().min(0).allow(null),
+      slowMs: Joi.number().integer().min(0).max(60_000),
     },
     ({ faults, chain }, { name, stopped, ...changes }) => {
-      const faulty = Object.assign(faults.endpoint(name), changes);
-      if (stopped !== undefined) faulty.stoppedAt = stopped ? { head: chain.head.number, solidified: chain.solidNumber } : null;
+      faults.change(name, changes);
+      if (stopped === false) faults.change(name, { stoppedAt: null });
+      if (stopped) faults.change(name, { stoppedAt: { head: chain.head.number, solidified: chain.solidNumber } });
       return faults.show();
     },
   ),

@@ -16,7 +16,11 @@ export interface EndpointFaults {
   stoppedAt: { head: number; solidified: number } | null;
   /** Further requests of a second are answered with 429. */
   requestsPerSecond: number | null;
+  /** Answers take so much longer. */
+  slowMs: number;
 }
+
+const healthy: EndpointFaults = { down: false, lie: null, stoppedAt: null, requestsPerSecond: null, slowMs: 0 };
 
 const maxEndpoints = 100;
 
@@ -27,16 +31,17 @@ export class Faults {
   /** What happens to the next transactions that are accepted: they are forgotten, or wait for so many blocks. */
   private upcoming: ('drop' | number)[] = [];
   private readonly endpoints = new Map<string, EndpointFaults>();
-  private readonly counts = new Map<string, { second: number; requests: number }>();
+  private readonly counts = new Map<string, { second: number; requests: number; all: number; most: number }>();
+
+  of(name: string): Readonly<EndpointFaults> {
+    return this.endpoints.get(name) ?? healthy;
+  }
 
   /** @throws RangeError beyond a hundred endpoints */
-  endpoint(name: string): EndpointFaults {
-    const known = this.endpoints.get(name);
-    if (known) return known;
-    if (this.endpoints.size >= maxEndpoints) throw new RangeError(`at most ${maxEndpoints} endpoints`);
-    const faults: EndpointFaults = { down: false, lie: null, stoppedAt: null, requestsPerSecond: null };
-    this.endpoints.set(name, faults);
-    return faults;
+  change(name: string, changes: Partial<EndpointFaults>): void {
+    if (!this.endpoints.has(name) && this.endpoints.size >= maxEndpoints)
+      throw new RangeError(`at most ${maxEndpoints} endpoints`);
+    this.endpoints.set(name, { ...this.of(name), ...changes });
   }
 
   plan(fault: 'drop' | number, count: number): void {
@@ -60,21 +65,22 @@ export class Faults {
     this.counts.clear();
   }
 
+  /** Counts a request. True if it is one too many for its second. */
   isTooMany(name: string, now = Date.now()): boolean {
-    const limit = this.endpoints.get(name)?.requestsPerSecond;
-    if (limit === null || limit === undefined) return false;
-    const second = Math.floor(now / 1000);
-    const count = this.counts.get(name);
-    const requests = count?.second === second ? count.requests + 1 : 1;
-    this.counts.set(name, { second, requests });
-    return requests > limit;
+    const second = Math.floor(now / 1_000);
+    const count = this.counts.get(name) ?? { second, requests: 0, all: 0, most: 0 };
+    if (!this.counts.has(name) && this.counts.size >= maxEndpoints) return false;
+    const requests = count.second === second ? count.requests + 1 : 1;
+    this.counts.set(name, { second, requests, all: count.all + 1, most: Math.max(count.most, requests) });
+    return requests > (this.of(name).requestsPerSecond ?? Infinity);
   }
 
   show(): JsonObject {
     const endpoints = Object.fromEntries(
       [...this.endpoints].map(([name, faults]) => [name, { ...faults, stoppedAt: faults.stoppedAt?.head ?? null }]),
     );
-    return { paused: this.isPaused, upcoming: [...this.upcoming], endpoints };
+    const requests = Object.fromEntries([...this.counts].map(([name, { all, most }]) => [name, { all, most_per_second: most }]));
+    return { paused: this.isPaused, upcoming: [...this.upcoming], endpoints, requests };
   }
 }
 

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { setTimeout } from 'node:timers/promises';
 import { BadBase58 } from './address';
 import type { Chain } from './chain';
 import { commands } from './commands';
@@ -39,7 +40,8 @@ export function createSimulatorServer(controlled: Controlled): Server {
     }
     const [, name = '', tree, path = ''] = nodePath.exec(url.pathname) ?? [];
     const { chain, faults } = controlled;
-    const endpoint = faults.endpoint(name);
+    const endpoint = faults.of(name);
+    if (endpoint.slowMs > 0) await setTimeout(endpoint.slowMs);
     if (endpoint.down) return void request.socket.destroy();
     if (faults.isTooMany(name)) return reply(response, 429, { Error: 'request rate exceeded' });
     const isSolid = tree === 'walletsolidity';

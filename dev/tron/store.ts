@@ -1,26 +1,41 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
-import { writeFileAtomically } from '../files';
 import type { Block } from './blocks';
 import type { ChainData, Change } from './chain';
 import { Layer } from './state';
 
 type Entries = [string, string | null][];
+type Line = { rollback: number } | { block: Block; layer: Entries };
 
-interface Snapshot {
+/** First line of a snapshot; each further one is a block. */
+interface Beginning {
   /** The file of the changes since has it in its name. */
   generation: number;
   base: Entries;
-  blocks: Block[];
   layers: Entries[];
 }
 
 /** After so many lines everything is written anew, at the next start or now. */
 const maxLines = 5_000;
+/** So many blocks are in memory as text at once. */
+const batch = 500;
 
 const keep = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? `${value}n` : value);
 const revive = (_: string, value: unknown): unknown =>
   typeof value === 'string' && /^-?\d+n$/.test(value) ? BigInt(value.slice(0, -1)) : value;
+const write = (value: unknown): string => `${JSON.stringify(value, keep)}\n`;
+/** Without a last line that was not written to its end. */
+const readLines = (file: string): string[] => (existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : []);
 
 /**
  * A chain in two files: a snapshot, and a line for each change since. A line is appended as the block is made, so that a kill loses
@@ -33,19 +48,18 @@ export class Store {
 
   constructor(private readonly file: string) {}
 
-  /** What the files hold; undefined if there are none. A last line that was not written to its end is left out. */
+  /** What the files hold; undefined if there are none. */
   load(solidLag: number): ChainData | undefined {
-    if (!existsSync(this.file)) return undefined;
-    const snapshot = JSON.parse(readFileSync(this.file, 'utf8'), revive) as Snapshot;
-    this.generation = snapshot.generation;
+    const [first, ...blocks] = readLines(this.file);
+    if (first === undefined) return undefined;
+    const { generation, base, layers } = JSON.parse(first, revive) as Beginning;
+    this.generation = generation;
     const data: ChainData = {
-      base: new Layer(undefined, new Map(snapshot.base)),
-      blocks: snapshot.blocks,
-      layers: snapshot.layers.map((entries) => new Layer(undefined, new Map(entries))),
+      base: new Layer(undefined, new Map(base)),
+      blocks: blocks.map((line) => JSON.parse(line, revive) as Block),
+      layers: layers.map((entries) => new Layer(undefined, new Map(entries))),
     };
-    const text = existsSync(this.logFile) ? readFileSync(this.logFile, 'utf8') : '';
-    const lines = text.split('\n').slice(0, -1);
-    for (const line of lines) apply(data, JSON.parse(line, revive) as { rollback: number } | { block: Block; layer: Entries });
+    for (const line of readLines(this.logFile)) apply(data, JSON.parse(line, revive) as Line);
     settle(data, solidLag);
     return data;
   }
@@ -57,20 +71,33 @@ export class Store {
     const previous = this.logFile;
     this.generation += 1;
     this.lines = 0;
-    const snapshot: Snapshot = {
-      generation: this.generation,
-      base: [...data.base.entries],
-      blocks: data.blocks,
-      layers: data.layers.map((layer) => [...layer.entries]),
-    };
-    writeFileAtomically(this.file, JSON.stringify(snapshot, keep));
+    const layers = data.layers.map((layer) => [...layer.entries]);
+    const beginning: Beginning = { generation: this.generation, base: [...data.base.entries], layers };
+    const temporary = `${this.file}.new`;
+    const file = openSync(temporary, 'w', 0o600);
+    try {
+      writeFileSync(file, write(beginning));
+      for (let start = 0; start < data.blocks.length; start += batch) {
+        writeFileSync(
+          file,
+          data.blocks
+            .slice(start, start + batch)
+            .map(write)
+            .join(''),
+        );
+      }
+    } finally {
+      closeSync(file);
+    }
+    renameSync(temporary, this.file);
     rmSync(previous, { force: true });
   }
 
+  /** Must be called before the change is made. */
   note(change: Change): void {
     if (this.lines >= maxLines && this.data) this.begin(this.data);
-    const line = 'rollback' in change ? change : { block: change.block, layer: [...change.layer.entries] };
-    appendFileSync(this.logFile, `${JSON.stringify(line, keep)}\n`, { mode: 0o600 });
+    const line: Line = 'rollback' in change ? change : { block: change.block, layer: [...change.layer.entries] };
+    appendFileSync(this.logFile, write(line), { mode: 0o600 });
     this.lines += 1;
   }
 
@@ -79,7 +106,7 @@ export class Store {
   }
 }
 
-function apply(data: ChainData, change: { rollback: number } | { block: Block; layer: Entries }): void {
+function apply(data: ChainData, change: Line): void {
   if ('rollback' in change) {
     data.blocks.splice(-change.rollback);
     data.layers.splice(-change.rollback);

@@ -17,6 +17,14 @@ const prices: Record<string, number> = {
   ...{ sstoreInitEIP2200Gas: 19_950, sstoreCleanEIP2200Gas: 4_950, sstoreNoopEIP2200Gas: 4_950, sstoreDirtyEIP2200Gas: 4_950 },
 };
 
+/** The library's table (a group for each EIP) with these prices. */
+const params: ParamsDict = Object.fromEntries(
+  Object.entries(paramsEVM).map(([eip, group]) => [
+    eip,
+    Object.fromEntries(Object.entries(group).map(([name, price]) => [name, prices[name] ?? price])),
+  ]),
+);
+
 export interface Run {
   caller: Buffer;
   contract: Buffer;
@@ -89,12 +97,8 @@ export async function runContract(layer: Layer, run: Run): Promise<Outcome> {
 }
 
 async function createMachine(layer: Layer, timeMs: number): Promise<EVM> {
-  const params = structuredClone(paramsEVM) as Record<string, Record<string, number>>;
-  for (const group of Object.values(params)) {
-    for (const name of Object.keys(group)) if (name in prices) group[name] = prices[name] as number;
-  }
   const common = createCustomCommon({ chainId }, Mainnet, { hardfork: Hardfork.Cancun });
-  return createEVM({ common, stateManager: new VmState(layer, timeMs), params: params as unknown as ParamsDict });
+  return createEVM({ common, stateManager: new VmState(layer, timeMs), params });
 }
 
 interface Step {

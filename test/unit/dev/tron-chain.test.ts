@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { until } from '../../../dev/processes';
 import { parseAddress } from '../../../dev/tron/address';
 import { type Holder, newHolder, signed, TestChain, transferData, trx, usdt } from '../../tron-simulator';
 
@@ -15,7 +16,7 @@ beforeEach(async () => {
   alice = await chain.funded(trx(1_000), 5_000_000n);
   bob = await chain.funded(trx(1));
 });
-afterEach(() => chain.stop());
+afterEach(() => TestChain.stopAll());
 
 const status = () => chain.control('status');
 const infoOf = (txid: string, tree = 'wallet') => chain.post(`/${tree}/gettransactioninfobyid`, { value: txid });
@@ -161,7 +162,7 @@ describe('fees', () => {
     expect(receipt).toMatchObject({ energy_usage_total: Math.floor(base * 4.4), energy_penalty_total: Math.floor(base * 3.4) });
     const limit = BigInt(base * 200);
     const short = await chain.include(chain.call(alice, token, transferData(bob, 4n), { fee_limit: limit }), alice);
-    expect(short.receipt.result).toBe('OUT_OF_ENERGY');
+    expect(short.receipt).toMatchObject({ result: 'OUT_OF_ENERGY', energy_usage_total: base * 2 });
   });
 
   test('TRX that a contract sends on is an internal transaction', async () => {
@@ -224,7 +225,7 @@ describe('forks', () => {
 
   test('one that refers to a block that is gone is not taken again', async () => {
     await chain.control('mine');
-    const { id } = await chain.include(chain.transfer(alice, bob, trx(1)), alice);
+    const { id } = await chain.include(chain.transfer(alice, bob, trx(1), chain.onHead()), alice);
     await chain.control('fork', { depth: 2, transactions: 'keep' });
     expect(await infoOf(id)).toEqual({});
     expect(await chain.balance(bob)).toBe(trx(1));
@@ -275,6 +276,11 @@ describe('faults', () => {
     await chain.control('mine', { blocks: 3 });
     expect(await ask()).toEqual(before);
     expect((await chain.post('/wallet/getnowblock')).block_header.raw_data.number).toBe(before.block_header.raw_data.number + 3);
+    await chain.control('endpoint', { name: 'second', slowMs: 300 });
+    const start = Date.now();
+    await ask();
+    expect(Date.now() - start).toBeGreaterThanOrEqual(299);
+    expect((await status()).faults.requests.second.all).toBe(3);
     await chain.control('endpoint', { name: 'second', requestsPerSecond: 0 });
     expect((await fetch(`${chain.url}/endpoint/second/wallet/getnowblock`)).status).toBe(429);
     await chain.control('endpoint', { name: 'second', down: true });
@@ -308,33 +314,25 @@ describe('faults', () => {
 describe('clock and file', () => {
   test('makes blocks by the clock, unless it is paused', async () => {
     const timed = await TestChain.start({ isMining: true, blockMs: 20 });
-    try {
-      const until = async (isTrue: (head: number) => boolean) => {
-        for (let tries = 0; tries < 500 && !isTrue((await timed.control('status')).head); tries += 1) {
-          await new Promise((resolve) => setTimeout(resolve, 10));
-        }
-        return (await timed.control('status')).head;
-      };
-      expect(await until((head) => head >= 3)).toBeGreaterThanOrEqual(3);
-      const { head } = await timed.control('pause');
-      expect(await timed.control('mine')).toMatchObject({ head: expect.any(Number) });
-      expect((await timed.control('status')).head).toBeLessThanOrEqual(head + 2);
-      await timed.control('pause', { paused: false });
-      const later = (await timed.control('status')).head;
-      expect(await until((now) => now > later)).toBeGreaterThan(later);
-    } finally {
-      await timed.stop();
-    }
+    const head = async (): Promise<number> => (await timed.control('status')).head;
+    expect(await until(async () => (await head()) >= 3, 20_000)).toBe(true);
+    await timed.control('pause');
+    // a block may have been under way
+    const { head: paused } = await timed.control('mine');
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(await head()).toBe(paused);
+    await timed.control('pause', { paused: false });
+    expect(await until(async () => (await head()) > paused, 20_000)).toBe(true);
   });
 
-  test('goes on where it was, after a fork and a snapshot', async () => {
+  test('goes on where it was, after forks and snapshots', async () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'simulated-tron-'));
     const options = { stateFile: path.join(folder, 'chain.json'), solidLag: 3 };
     try {
       const first = await TestChain.start(options);
-      const holder = await first.funded(trx(50), 70n);
+      const [saver, sender] = [await first.funded(trx(7)), await first.funded(trx(50), 70n)];
       await first.control('mine', { blocks: 5 });
-      const { id } = await first.include(first.transfer(holder, bob, trx(2)), holder);
+      const { id } = await first.include(first.transfer(sender, newHolder(), trx(2)), sender);
       await first.control('fork', { depth: 1 });
       const [before, info] = [await first.control('status'), await first.post('/wallet/gettransactioninfobyid', { value: id })];
       await first.stop();
@@ -342,11 +340,31 @@ describe('clock and file', () => {
         const again = await TestChain.start(options);
         expect(await again.control('status')).toMatchObject({ head_id: before.head_id, solidified: before.solidified });
         expect(await again.post('/wallet/gettransactioninfobyid', { value: id })).toEqual(info);
-        expect(await again.balance(holder)).toBe(trx(50) - trx(2) - 1_100_000n);
+        expect(await again.balance(sender)).toBe(trx(50) - trx(2) - 1_100_000n);
+        expect(await again.balance(saver)).toBe(trx(7));
+        expect(await again.balance(saver, 'walletsolidity')).toBe(trx(7));
         await again.stop();
       }
     } finally {
+      await TestChain.stopAll();
       rmSync(folder, { recursive: true });
     }
   });
+});
+
+test('a hundred transfers, twenty at a time: each arrives once', async () => {
+  const receivers = Array.from({ length: 100 }, newHolder);
+  const waiting = [...receivers];
+  const sendAll = async () => {
+    for (let next = waiting.pop(); next; next = waiting.pop()) {
+      const answer = await chain.send(signed(chain.call(alice, token, transferData(next, 7n)), alice.key));
+      expect(answer).toMatchObject({ result: true });
+    }
+  };
+  await Promise.all(Array.from({ length: 20 }, sendAll));
+  await chain.control('mine');
+  const infos = await chain.post('/wallet/gettransactioninfobyblocknum', { num: (await status()).head });
+  expect(infos.map(({ receipt }: { receipt: { result: string } }) => receipt.result)).toEqual(receivers.map(() => 'SUCCESS'));
+  const told = infos.map(({ log }: { log: { topics: string[] }[] }) => log[0]?.topics[2]?.slice(24)).sort();
+  expect(told).toEqual(receivers.map(({ bytes }) => bytes.subarray(1).toString('hex')).sort());
 });

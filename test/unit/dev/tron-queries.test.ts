@@ -17,7 +17,7 @@ beforeAll(async () => {
   bob = await chain.funded(trx(1));
   sent = await chain.include(chain.call(from(), token, transferData(to(), 5n)), from());
 });
-afterAll(() => chain.stop());
+afterAll(() => TestChain.stopAll());
 
 const get = async (path: string) => (await fetch(`${chain.url}${path}`)).json();
 

@@ -14,7 +14,7 @@ beforeAll(async () => {
   alice = await chain.funded(trx(1_000), 5_000_000n);
   bob = await chain.funded();
 });
-afterAll(() => chain.stop());
+afterAll(() => TestChain.stopAll());
 
 const from = () => alice as Holder;
 const to = () => bob as Holder;
@@ -222,14 +222,10 @@ describe('contracts', () => {
 
 test('more than a node keeps waiting', async () => {
   const small = await TestChain.start({ maxPending: 1 });
-  try {
-    const carol = await small.funded();
-    const send = (value: bigint) => small.send(signed(small.transfer(carol, to(), value), carol.key));
-    expect(await send(trx(1))).toMatchObject({ result: true });
-    expect(await send(trx(2))).toMatchObject({ result: false, code: 'SERVER_BUSY', message: 'Server busy.' });
-  } finally {
-    await small.stop();
-  }
+  const carol = await small.funded();
+  const send = (value: bigint) => small.send(signed(small.transfer(carol, to(), value), carol.key));
+  expect(await send(trx(1))).toMatchObject({ result: true });
+  expect(await send(trx(2))).toMatchObject({ result: false, code: 'SERVER_BUSY', message: 'Server busy.' });
 });
 
 describe('fees', () => {
