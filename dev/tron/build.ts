@@ -16,7 +16,7 @@ interface Extra {
 
 /** An unsigned transaction that refers to the last solidified block, good for a minute: java-tron, Wallet.createTransactionCapsule and setTransaction. */
 export function buildTransaction(chain: Chain, type: keyof typeof types, parameter: object, extra: Extra = {}): Transaction {
-  const { bytes, hash } = referenceOf(chain.getBlock(chain.solidNumber) ?? chain.head);
+  const { bytes, hash } = referenceOf(chain.history.getBlock(chain.history.solidNumber) ?? chain.head);
   const nothing = Buffer.alloc(0);
   const value = encode(parameterSchemas[type] ?? {}, parameter);
   return {

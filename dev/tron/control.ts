@@ -35,8 +35,8 @@ const showHead = ({ chain }: Controlled): JsonObject => ({
   head: chain.head.number,
   head_id: chain.head.id,
   head_time_ms: chain.head.timeMs,
-  solidified: chain.solidNumber,
-  earliest: chain.first.number,
+  solidified: chain.history.solidNumber,
+  earliest: chain.history.first.number,
   pending: chain.pendingCount,
 });
 
@@ -110,7 +110,7 @@ const actions: Record<string, Action> = {
     ({ faults, chain }, { name, stopped, ...changes }) => {
       faults.change(name, changes);
       if (stopped === false) faults.change(name, { stoppedAt: null });
-      if (stopped) faults.change(name, { stoppedAt: { head: chain.head.number, solidified: chain.solidNumber } });
+      if (stopped) faults.change(name, { stoppedAt: { head: chain.head.number, solidified: chain.history.solidNumber } });
       return faults.show();
     },
   ),

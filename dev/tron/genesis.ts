@@ -2,7 +2,8 @@ import { encodeFunctionData, hexToBytes, type Hex } from 'viem';
 import { contractArtifacts } from '../contracts';
 import { addressOfKey, parseAddress, sha256 } from './address';
 import { makeBlock } from './blocks';
-import type { ChainData, ChainOptions } from './chain';
+import type { ChainOptions } from './chain';
+import type { ChainData } from './history';
 import { Layer, newAccount, putAccount, putContract } from './state';
 import { runContract } from './vm';
 

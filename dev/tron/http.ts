@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { BadBase58 } from './address';
-import type { Chain } from './chain';
+import type { History } from './history';
 import { commands } from './commands';
 import { BadRequest, control, type Controlled } from './control';
 import { distort, type EndpointFaults } from './faults';
@@ -53,14 +53,14 @@ export function createSimulatorServer(controlled: Controlled): Server {
     if (!given) return reply(response, 200, { Error: 'class org.tron.json.JSONException : not a JSON object' });
     const result = await answerAsNode(handler, {
       ...{ chain, view: isSolid ? 'solid' : 'now', body: given },
-      top: highestBlock(chain, endpoint, isSolid && endpoint.lie !== 'solid'),
+      top: highestBlock(chain.history, endpoint, isSolid && endpoint.lie !== 'solid'),
       visible: given.visible === true || given.visible === 'true',
     });
     reply(response, 200, distort(endpoint.lie, path, result));
   }
 }
 
-function highestBlock({ head, solidNumber }: Chain, { stoppedAt }: EndpointFaults, isSolid: boolean): number {
+function highestBlock({ head, solidNumber }: History, { stoppedAt }: EndpointFaults, isSolid: boolean): number {
   const now = { head: head.number, solidified: solidNumber };
   return Math.min(...[now, stoppedAt ?? now].map((shown) => (isSolid ? shown.solidified : shown.head)));
 }

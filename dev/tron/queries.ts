@@ -45,7 +45,7 @@ function getBlocks(request: NodeRequest): Json {
 
 /** The block that has the transaction, if this view shows it. */
 const findIncluded = (request: NodeRequest, id: string) => {
-  const block = request.chain.findBlockOf(id);
+  const block = request.chain.history.findBlockOf(id);
   return block && block.number <= request.top ? block.transactions.find((entry) => entry.id === id) : undefined;
 };
 
@@ -81,10 +81,14 @@ function showContract(request: NodeRequest): Json {
 }
 
 function showNode({ chain, top }: NodeRequest): Json {
-  const name = (number: number): string => `Num:${number},ID:${chain.getBlock(number)?.id ?? ''}`;
+  const name = (number: number): string => `Num:${number},ID:${chain.history.getBlock(number)?.id ?? ''}`;
   return {
     ...{ activeConnectCount: 1, currentConnectCount: 1, passiveConnectCount: 0, totalFlow: 0, peerList: [] },
-    ...{ beginSyncNum: chain.first.number, block: name(top), solidityBlock: name(Math.min(top, chain.solidNumber)) },
+    ...{
+      beginSyncNum: chain.history.first.number,
+      block: name(top),
+      solidityBlock: name(Math.min(top, chain.history.solidNumber)),
+    },
     configNodeInfo: { codeVersion: 'simulator', supportConstant: true, dbVersion: 2 },
     machineInfo: {},
     cheatWitnessInfoMap: {},

@@ -17,7 +17,7 @@ export interface NodeRequest {
 }
 
 export const getBlock = ({ chain, top }: NodeRequest, number: number): Block | undefined =>
-  number <= top ? chain.getBlock(number) : undefined;
+  number <= top ? chain.history.getBlock(number) : undefined;
 
 const addressSchema: Schema = { 1: { name: 'address', kind: 'bytes', format: 'address' } };
 const valueSchema: Schema = { 1: { name: 'value', kind: 'bytes' } };

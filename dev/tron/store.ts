@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import type { Block } from './blocks';
-import type { ChainData, Change } from './chain';
+import type { ChainData, Change } from './history';
 import { Layer } from './state';
 
 type Entries = [string, string | null][];

@@ -122,10 +122,20 @@ describe('fees', () => {
     await chain.control('resources', { address: alice.address, energy: '20000' });
     const { receipt } = await chain.include(chain.call(alice, token, transferData(bob, 1n)), alice);
     expect(receipt).toMatchObject({ energy_usage: 20_000, energy_fee: (receipt.energy_usage_total - 20_000) * 100 });
-    expect(await chain.post('/wallet/getaccountresource', { address: alice.address, visible: true })).toMatchObject({
-      EnergyLimit: 20_000,
-      EnergyUsed: 20_000,
-    });
+    const resource = await chain.post('/wallet/getaccountresource', { address: alice.address, visible: true });
+    expect(resource.EnergyLimit).toBe(20_000);
+    // a little of it may have come back
+    expect(resource.EnergyUsed).toBeGreaterThan(19_900);
+  });
+
+  test('energy that is staked for suffices where TRX does not', async () => {
+    const carol = await chain.funded(trx(1), 5n);
+    const send = () => chain.include(chain.call(carol, token, transferData(bob, 1n)), carol);
+    expect((await send()).receipt).toMatchObject({ result: 'OUT_OF_ENERGY', energy_usage_total: 10_000 });
+    await chain.control('resources', { address: carol.address, energy: '50000', bandwidth: '5000' });
+    await chain.control('mine', { skip_ms: 1_000 });
+    const { receipt } = await send();
+    expect(receipt).toMatchObject({ result: 'SUCCESS', energy_usage: receipt.energy_usage_total });
   });
 
   test('a fee limit that is too low: out of energy, all of it is paid, and nothing moves', async () => {
@@ -341,6 +351,8 @@ describe('clock and file', () => {
         expect(await again.control('status')).toMatchObject({ head_id: before.head_id, solidified: before.solidified });
         expect(await again.post('/wallet/gettransactioninfobyid', { value: id })).toEqual(info);
         expect(await again.balance(sender)).toBe(trx(50) - trx(2) - 1_100_000n);
+        const { blockID } = await again.post('/wallet/getblockbynum', { num: before.head });
+        expect(blockID).toBe(before.head_id);
         expect(await again.balance(saver)).toBe(trx(7));
         expect(await again.balance(saver, 'walletsolidity')).toBe(trx(7));
         await again.stop();
