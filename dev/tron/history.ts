@@ -1,6 +1,6 @@
 import type { Block } from './blocks';
 import { recentBlocks } from './parameters';
-import type { Layer} from './state';
+import type { Layer } from './state';
 import { type Readable } from './state';
 
 /** All that a restart needs. */
