@@ -1,5 +1,5 @@
 import type { Breakpoint } from './gap';
-import { gaps, type HeldGap } from './gaps';
+import { gaps, hasFailed, type HeldGap, isApproved } from './gaps';
 
 /** Of no transfer of a round (gaps.ts). */
 const others = {
@@ -7,15 +7,10 @@ const others = {
   'screen: approve': {
     on: 'update',
     table: 'transactions',
-    when: 'new.approved_at is not null and old.approved_at is null',
+    when: isApproved,
     isRequest: true,
   },
-  'prepare: issue the order': { on: 'insert', table: 'orders', when: 'new.tx_id is not null' },
-  'confirm: failByProof': {
-    on: 'update',
-    table: 'transactions',
-    when: `new.status = 'FAILED' and old.status <> 'FAILED' and old.signing_begun_at is not null`,
-  },
+  'confirm: failByProof': { on: 'update', table: 'transactions', when: hasFailed },
 } as const satisfies Record<string, Breakpoint>;
 
 type OtherBreakpoint = keyof typeof others;

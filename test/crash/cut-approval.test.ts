@@ -2,8 +2,9 @@ import { gatewayQuery } from '../adversary/processes';
 import { recordDifferences } from '../adversary/records';
 import { gateway } from '../e2e/gateway';
 import { call, transactionWhen, type Account } from '../e2e/support';
-import { randomAddress, totpCode } from '../factories';
+import { randomAddress } from '../factories';
 import { stack, waitFor } from '../stack/client';
+import { unusedCode } from './codes';
 import { Cut, cutOutcomes } from './cuts';
 import { submit } from './submit';
 import { confirmedTimeline, crashAccount, expectBalanced, onChain, statusesOf } from './transfer';
@@ -17,17 +18,6 @@ afterAll(async () => {
   await gateway(['client', 'policy', 'demo', '--whitelist', 'off']);
   expect(await recordDifferences()).toEqual([]);
 }, 240_000);
-
-const currentStep = () => Math.floor(Date.now() / 30_000);
-let lastStep = 0;
-
-/** A code that no request has used: it is valid for 30 s at least, and was waited for as long at most. */
-async function unusedCode(): Promise<string> {
-  const step = Math.max(lastStep, currentStep()) + 1;
-  lastStep = step;
-  await waitFor(() => currentStep() >= step - 1, { timeoutMs: 40_000 });
-  return totpCode(stack().clients.find(({ name }) => name === 'demo')?.totp_secret ?? '', step - currentStep());
-}
 
 /** Status and code of every answer to the same request, which is repeated while it is answered 503. */
 async function approve(txId: string): Promise<string[]> {

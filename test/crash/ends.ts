@@ -1,6 +1,9 @@
 import { parseAmount } from '../../src/platform/money';
+import { transferWorkflowId } from '../../src/messages/workflow-ids';
 import { ends as finalStates, transactionWhen } from '../e2e/support';
 import { fixtureOf } from '../families';
+import { waitFor } from '../stack/client';
+import { withTemporal } from '../stack/temporal';
 import { endOf, gapOf } from './gaps';
 import { amount, type InGap } from './scene';
 import { attemptsOf, expectBalanced, onChain, statusesOf } from './transfer';
@@ -19,6 +22,14 @@ export async function expectEnd({ name, account, to, submission, chain = gapOf(n
   expect(attempts.map(({ kind }) => kind)).toEqual(kinds);
   const mined = attempts.filter((attempt) => attempt.mined);
   expect(mined).toHaveLength(status === 'CANCELLED' ? 0 : 1);
-  if (status === 'FAILED') expect(mined[0]?.kind).toBe('cancellation');
+  if (status === 'FAILED') expect(mined[0]?.kind).toBe(kinds.at(-1));
   await expectBalanced(account, chain);
+  await waitFor(async () => !(await isRunning(txId)), { timeoutMs: 60_000 });
 }
+
+/** Its workflow; what it is told through the outbox ends it too. */
+const isRunning = (txId: string): Promise<boolean> =>
+  withTemporal(async ({ workflow }) => {
+    const { status } = await workflow.getHandle(transferWorkflowId(txId)).describe();
+    return status.name === 'RUNNING';
+  });

@@ -11,6 +11,8 @@ export interface Gap {
   isUnlisted?: true;
   /** It is held before it begins to sign, until the round lets it go on. */
   beginsLater?: true;
+  /** What happens to it meanwhile (meanwhile.ts). */
+  meanwhile?: 'recipient is blacklisted' | 'recipient refuses' | 'sender has no coins';
   /** What holds it, or how one sees that it is there. */
   at: Breakpoint | 'journal entry of a node' | Seen;
   /** What differs from a transfer that is confirmed by its first attempt. */
@@ -34,7 +36,7 @@ export interface Breakpoint {
   table: 'transactions' | 'transfer_attempts' | 'workflow_outbox' | 'security_factors' | 'orders';
   /** SQL: of the row (`new`, `old`); of what is read, of the statement and the process that makes it. */
   when: string;
-  /** Deferred: it waits within COMMIT. */
+  /** Deferred: it waits within COMMIT, which goes through afterwards, although nobody is left to learn of it. */
   atCommit?: true;
   /** Of a client, who tries again after a second, and not as soon as it has timed out. */
   isRequest?: true;

@@ -3,6 +3,13 @@ import { confirmedTimeline } from './transfer';
 
 /** The API reads the transfer whose workflow it is about to start. */
 const readsToStart = `current_query() like '%as unstarted%'`;
+export const isApproved = 'new.approved_at is not null and old.approved_at is null';
+const isCancelled = `new.status = 'CANCELLED' and old.status <> 'CANCELLED'`;
+export const hasFailed = `new.status = 'FAILED' and old.status <> 'FAILED' and old.signing_begun_at is not null`;
+const approvedTimeline = ['PENDING', 'AWAITING_APPROVAL', ...confirmedTimeline];
+const cancelled: End = { status: 'CANCELLED', timeline: ['PENDING', 'AWAITING_APPROVAL', 'CANCELLED'], attempts: [] };
+const failedTimeline = ['PENDING', 'SIGNING', 'SUBMITTED', 'FAILED'];
+
 const locksRow = (part: 'worker' | 'authoriser') =>
   `current_query() like '%FOR NO KEY UPDATE' and current_setting('application_name') = 'gateway-${part}'`;
 
@@ -49,20 +56,32 @@ export const gaps = {
     sent: 'blocks are made',
     isUnlisted: true,
     at: { row: ({ status }) => status === 'AWAITING_APPROVAL' },
-    end: { timeline: ['PENDING', 'AWAITING_APPROVAL', ...confirmedTimeline] },
+    end: { timeline: approvedTimeline },
+  },
+  // from here on only the outbox knows that its workflow is to be told
+  'screen: COMMIT of an approval': {
+    chain: 'base',
+    sent: 'blocks are made',
+    enters: 'last',
+    isUnlisted: true,
+    at: { on: 'update', table: 'transactions', when: isApproved, atCommit: true, isRequest: true },
+    end: { timeline: approvedTimeline },
+  },
+  'screen: COMMIT of a cancel': {
+    chain: 'base',
+    sent: 'blocks are made',
+    enters: 'last',
+    isUnlisted: true,
+    at: { on: 'update', table: 'transactions', when: isCancelled, atCommit: true, isRequest: true },
+    end: cancelled,
   },
   'screen: cancelTransfer': {
     chain: 'ethereum',
     sent: 'blocks are made',
     enters: 'last',
     isUnlisted: true,
-    at: {
-      on: 'update',
-      table: 'transactions',
-      when: `new.status = 'CANCELLED' and old.status <> 'CANCELLED'`,
-      isRequest: true,
-    },
-    end: { status: 'CANCELLED', timeline: ['PENDING', 'AWAITING_APPROVAL', 'CANCELLED'], attempts: [] },
+    at: { on: 'update', table: 'transactions', when: isCancelled, isRequest: true },
+    end: cancelled,
   },
   'prepare: prepareAttempt': {
     chain: 'base',
@@ -78,6 +97,12 @@ export const gaps = {
     chain: 'ethereum',
     sent: 'blocks are made',
     at: { on: 'update', table: 'transactions', when: `new.status = 'SIGNING' and old.status <> 'SIGNING'` },
+  },
+  // the order is signed after it
+  'prepare: COMMIT of beginSigning': {
+    chain: 'base',
+    sent: 'blocks are made',
+    at: { on: 'insert', table: 'orders', when: 'new.tx_id is not null', atCommit: true },
   },
   'sign: signTransaction': {
     chain: 'ethereum',
@@ -127,6 +152,23 @@ export const gaps = {
       when: `new.status = 'CONFIRMED' and old.status <> 'CONFIRMED' and new.is_signed`,
     },
   },
+  'settle: as reverted': {
+    chain: 'base',
+    sent: 'blocks are made',
+    beginsLater: true,
+    meanwhile: 'recipient refuses',
+    at: { on: 'update', table: 'transactions', when: hasFailed },
+    end: { status: 'FAILED', timeline: failedTimeline },
+  },
+  /** An operator has it tried again, once its sender has its coins back. */
+  'park: parkTransfer': {
+    chain: 'base',
+    sent: 'blocks are made',
+    beginsLater: true,
+    meanwhile: 'sender has no coins',
+    at: { on: 'update', table: 'transactions', when: `new.status = 'NEEDS_ATTENTION' and old.status <> 'NEEDS_ATTENTION'` },
+    end: { timeline: ['PENDING', 'SIGNING', 'NEEDS_ATTENTION', 'SUBMITTED', 'CONFIRMED'] },
+  },
   /** No block takes its first attempt: the nonce below its own is not used (scene.ts). */
   'prepare: a replacement': {
     chain: 'base',
@@ -135,13 +177,13 @@ export const gaps = {
     at: { on: 'insert', table: 'transfer_attempts', when: `new.kind = 'replacement'` },
     end: { attempts: ['first', 'replacement'] },
   },
-  /** Its recipient is blacklisted after its signing has begun (round.ts). */
   'prepare: a cancellation': {
     chain: 'base',
     sent: 'blocks are made',
     beginsLater: true,
+    meanwhile: 'recipient is blacklisted',
     at: { on: 'insert', table: 'transfer_attempts', when: `new.kind = 'cancellation'` },
-    end: { status: 'FAILED', timeline: ['PENDING', 'SIGNING', 'SUBMITTED', 'FAILED'], attempts: ['first', 'cancellation'] },
+    end: { status: 'FAILED', timeline: failedTimeline, attempts: ['first', 'cancellation'] },
   },
 } as const satisfies Record<string, Gap>;
 

@@ -1,13 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { NodeIndex } from '../../src/messages/nodes';
 import { call } from '../e2e/support';
-import { totpCode } from '../factories';
-import { stack, waitFor } from '../stack/client';
+import { waitFor } from '../stack/client';
 import { pause } from '../stack/pause';
+import { unusedCode } from './codes';
 import type { Phase } from './gap';
-import { enteredIn, gapNames, type GapName, sentIn } from './gaps';
+import { enteredIn, gapNames, gapOf, type GapName, sentIn } from './gaps';
+import { beginMeanwhile, retryParked } from './meanwhile';
 import { allInGap } from './positions';
-import { chainOf, type InGap, list, moveNonce, replacementGap, type Scene } from './scene';
+import { chainOf, type InGap, moveNonce, replacementGap, type Scene } from './scene';
 import { allRun, kill, type Victim } from './victims';
 
 export type Transfers = ReadonlyMap<GapName, InGap>;
@@ -29,7 +30,8 @@ export async function crashWith(scene: Scene, victim: Victim, { isLast }: { isLa
 
 class Round {
   readonly transfers = new Map<GapName, InGap>();
-  private cancelled: Promise<unknown> | undefined;
+  /** Of clients, about transfers that wait for an approval. */
+  private requests: Promise<unknown>[] = [];
 
   constructor(private readonly scene: Scene) {}
 
@@ -39,7 +41,8 @@ class Round {
     await Promise.all([this.reached(enteredIn('round before')), this.scene.stuckIsSent()]);
 
     await this.send('blocks are made');
-    await this.beginCancellation();
+    const troubled = gapNames.filter((name) => gapOf(name).meanwhile);
+    await Promise.all(troubled.map((name) => beginMeanwhile(this.scene, this.of(name))));
     await this.reached(enteredIn('blocks are made'));
 
     pause('chain:base');
@@ -52,8 +55,13 @@ class Round {
     await this.beginAtNodes();
     await this.reached(enteredIn('the others have signed'));
 
-    this.cancelled = repeated(`/transactions/${await this.txIdOf('screen: cancelTransfer')}/cancel`, () => ({}));
-    this.cancelled.catch(() => undefined);
+    this.requests = [
+      this.cancel('screen: cancelTransfer'),
+      this.cancel('screen: COMMIT of a cancel'),
+      this.approve('screen: COMMIT of an approval'),
+    ];
+    // a round that fails does not await them
+    for (const request of this.requests) request.catch(() => undefined);
     await this.send('last');
   }
 
@@ -67,11 +75,29 @@ class Round {
 
   /** What the clients and the chain do after the crash. */
   async goOn(): Promise<void> {
-    await moveNonce(this.of(replacementGap).account, 1);
-    const demo = stack().clients.find(({ name }) => name === 'demo');
-    await this.cancelled;
-    const code = () => ({ mfa_code: totpCode(demo?.totp_secret ?? '') });
-    await repeated(`/transactions/${await this.txIdOf('screen: an approval is waited for')}/approve`, code);
+    await Promise.all([
+      moveNonce(this.of(replacementGap).account, 1),
+      retryParked(this.of('park: parkTransfer')),
+      this.approve('screen: an approval is waited for'),
+      ...this.requests,
+    ]);
+  }
+
+  private async cancel(name: GapName): Promise<void> {
+    await repeated(`/transactions/${await this.txIdOf(name)}/cancel`, () => ({}));
+  }
+
+  /** By one code for as long as it is valid, then by another: whoever has got no answer learns from a later one that it is approved. */
+  private async approve(name: GapName): Promise<void> {
+    const path = `/transactions/${await this.txIdOf(name)}/approve`;
+    let code = { value: await unusedCode(), since: Date.now() };
+    const send = async () => {
+      if (Date.now() - code.since > 25_000) code = { value: await unusedCode(), since: Date.now() };
+      const { status, body } = await call('POST', path, { body: { mfa_code: code.value } });
+      if (status === 200 || body.code === 'not_awaiting_approval') return true;
+      throw new Error(`${status} ${JSON.stringify(body)}`);
+    };
+    await waitFor(send, { timeoutMs: 90_000, intervalMs: 1_000 });
   }
 
   private of(name: GapName): InGap {
@@ -91,14 +117,6 @@ class Round {
   private async beginAtNodes(): Promise<void> {
     await this.scene.nodes.hold(await this.txIdOf('sign: signTransaction'));
     await this.scene.letBegin(this.of('sign: signTransaction'));
-  }
-
-  /** Its recipient is blacklisted after its signing has begun. */
-  private async beginCancellation(): Promise<void> {
-    const cancelled = this.of('prepare: a cancellation');
-    const listed = list('BLACKLIST', cancelled.account, 'base', cancelled.to);
-    await this.scene.letBegin(cancelled);
-    await listed;
   }
 
   private reached(names: readonly GapName[]): Promise<void> {

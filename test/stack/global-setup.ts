@@ -41,7 +41,10 @@ export default async function startStack(_: unknown, { displayName }: JestProjec
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !overrides.test(name)));
   let proxy: PostgresProxy | undefined;
   const throughProxy = async (url: string) => (proxy = await PostgresProxy.start(url, dataDir)).url;
-  const routeDatabase = displayName?.name === 'crash' ? throughProxy : undefined;
+  const isCrash = displayName?.name === 'crash';
+  const routeDatabase = isCrash ? throughProxy : undefined;
+  // whatever is held in a gap has a connection
+  if (isCrash) env.DATABASE_POOL_SIZE ??= '16';
   const beforeStart = (name: string) => whileHeld(dataDir, name);
   // elsewhere the generation of one more key would take time from what is tested
   const settlers = ['e2e', 'crash', 'bench'].includes(displayName?.name ?? '');
