@@ -62,8 +62,9 @@ mkdirSync(dist, { recursive: true });
 const manifest = JSON.stringify({ compiler, files, bundle: bundleHash });
 // another run may read it at the same time: what has not changed is not written, and what has is written as a whole
 if (manifest !== JSON.stringify(previous)) {
-  writeFileSync(`${manifestFile}.new`, manifest);
-  renameSync(`${manifestFile}.new`, manifestFile);
+  const written = `${manifestFile}.${process.pid}`;
+  writeFileSync(written, manifest);
+  renameSync(written, manifestFile);
 }
 if (compiled || bundled) console.log(`built: ${compiled} files compiled${bundled ? ', workflows bundled' : ''}`);
 

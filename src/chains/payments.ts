@@ -99,7 +99,7 @@ export type AgreedField = 'scheme' | 'network' | 'asset' | 'payTo' | 'amount';
 export interface PaymentIdentity {
   /** What the payment uses up (`Payment.identity`). */
   identity: string;
-  /** Every field that its payer has signed, however they were written. */
+  /** Every field of the message that its payer has signed, however they were written. */
   signed: string;
 }
 

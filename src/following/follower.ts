@@ -71,6 +71,7 @@ class Follower {
       return await this.followBlocks(end);
     } finally {
       stop.abort();
+      this.spends.end();
       await watching;
     }
   }
@@ -99,10 +100,14 @@ class Follower {
       await this.scanNext(head, last);
     }
     const awaited = await findAwaited(this.manager, this.chain, this.nextBlock - 1);
-    await this.signals.sendAll(new Map([...(await this.funding.findLost(this.nextBlock)), ...awaited]));
+    const tell = () => this.signals.sendAll(new Map([...this.funding.lost, ...awaited]));
+    await tell();
     await this.ends.report();
     await this.spends.report(this.nextBlock);
-    return this.nextBlock <= head;
+    if (this.nextBlock <= head) return true;
+    await this.funding.ask(this.nextBlock);
+    await tell();
+    return false;
   }
 
   /** Nothing new: is the newest block that both have still the same? A head below ours may be just a node that lags. */

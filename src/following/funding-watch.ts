@@ -2,35 +2,49 @@ import type { EntityManager } from 'typeorm';
 import type { ChainObservation } from '../messages/transfer';
 import type { FollowOptions } from './ports';
 
-/** Transfers that are asked about at once; more wait until some of these have ended. */
-const limit = 100;
+/** Transfers that are looked at; further ones wait until some of these have ended. */
+const limit = 1_000;
+/** Questions in one step of the follower, which has more to do; those asked about longest ago come first. */
+const perStep = 5;
+
+interface Asked {
+  /** The first block that was not scanned then. */
+  nextBlock: number;
+  /** null: it could not be asked about. */
+  seen: ChainObservation | null;
+}
 
 /**
- * Parked transfers that spend what is in no block: nobody asks the chain about them, and what they spend may never come to be. They are asked
- * about once for each block.
+ * Parked transfers that spend what is in no block: nobody else asks the chain about them, and what they spend may never come to be. Each is
+ * asked about at most once for a block.
  */
 export class FundingWatch {
-  /** null: it could not be asked about. */
-  private readonly seen = new Map<string, ChainObservation | null>();
-  private askedAt = 0;
+  private readonly asked = new Map<string, Asked>();
 
-  constructor(private readonly options: Pick<FollowOptions, 'chain' | 'database' | 'observe' | 'logger'>) {}
+  constructor(private readonly options: Pick<FollowOptions, 'chain' | 'database' | 'observe' | 'logger' | 'signal'>) {}
 
-  /** What their workflows are to be told: those that can never be executed. `nextBlock`: the first that is not scanned. */
-  async findLost(nextBlock: number): Promise<Map<string, ChainObservation>> {
-    const { chain, database } = this.options;
-    const waiting = await findUnfunded(database.manager, chain.name);
-    for (const txId of this.seen.keys()) if (!waiting.includes(txId)) this.seen.delete(txId);
-    for (const txId of waiting) {
-      const isKnown = this.seen.get(txId)?.ends || (this.seen.has(txId) && nextBlock === this.askedAt);
-      if (!isKnown) this.seen.set(txId, await this.ask(txId));
-    }
-    this.askedAt = nextBlock;
-    return new Map([...this.seen].flatMap(([txId, seen]) => (seen?.ends ? [[txId, seen] as const] : [])));
+  /** What workflows are to be told: their transfers can never be executed. */
+  get lost(): Map<string, ChainObservation> {
+    return new Map([...this.asked].flatMap(([txId, { seen }]) => (seen?.ends ? [[txId, seen] as const] : [])));
   }
 
-  /** One that cannot be asked about keeps nobody else's workflow from being told what it waits for. */
-  private async ask(txId: string): Promise<ChainObservation | null> {
+  /** @param nextBlock the first that is not scanned */
+  async ask(nextBlock: number): Promise<void> {
+    const { chain, database, signal } = this.options;
+    const waiting = new Set(await findUnfunded(database.manager, chain.name));
+    for (const txId of this.asked.keys()) if (!waiting.has(txId)) this.asked.delete(txId);
+    const lastOf = (txId: string): number => this.asked.get(txId)?.nextBlock ?? -1;
+    const due = [...waiting].filter((txId) => lastOf(txId) !== nextBlock && !this.asked.get(txId)?.seen?.ends);
+    for (const txId of due.sort((a, b) => lastOf(a) - lastOf(b)).slice(0, perStep)) {
+      if (signal.aborted) return;
+      const seen = await this.observe(txId);
+      this.asked.set(txId, { nextBlock, seen });
+      // the endpoint may be slow, and the chain is followed by it too
+      if (!seen) return;
+    }
+  }
+
+  private async observe(txId: string): Promise<ChainObservation | null> {
     const { observe, logger } = this.options;
     try {
       return await observe(txId);

@@ -36,7 +36,7 @@ export interface FollowOptions {
   database: DataSource;
   deposits: DepositsPort;
   signalTransfer: SignalTransfer;
-  /** Asks the chain about a transfer, and stores what it shows. */
+  /** Asks the chain about a transfer, stores what it shows, and sends again what was signed and no node knows. */
   observe: (txId: string) => Promise<ChainObservation>;
   /**
    * The block that ended a transfer (CONFIRMED or FAILED) was reorganised away before finality, or an attempt of an ended transfer

@@ -11,6 +11,11 @@ export class SpendWatch {
 
   constructor(private readonly options: Pick<FollowOptions, 'chain' | 'database' | 'logger'>) {}
 
+  /** Whoever follows the chain from now on reports them. */
+  end(): void {
+    foreignSpends.remove({ chain: this.options.chain.name });
+  }
+
   async report(nextBlock: number): Promise<void> {
     const { chain, database, logger } = this.options;
     const now = Date.now();

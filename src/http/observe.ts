@@ -32,14 +32,14 @@ export function observe(log: Logger): Middleware {
     try {
       await next();
     } finally {
+      const seconds = Number(process.hrtime.bigint() - startedAt) / 1e9;
       // once the response is out: whoever has asked does not wait for the log
-      void closed.then(() => report(ctx, startedAt));
+      void closed.then(() => report(ctx, seconds));
     }
   };
 }
 
-function report(ctx: GatewayContext, startedAt: bigint): void {
-  const seconds = Number(process.hrtime.bigint() - startedAt) / 1e9;
+function report(ctx: GatewayContext, seconds: number): void {
   // the route template, not the path: every id would create a new time series
   const route = typeof ctx._matchedRoute === 'string' ? ctx._matchedRoute : 'none';
   const method = knownMethods.has(ctx.method) ? ctx.method : 'other';

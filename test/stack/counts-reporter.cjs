@@ -15,7 +15,7 @@ module.exports = class CountsReporter {
         ...results.testResults.flatMap(failuresOf),
         ...unloadable.map(({ testFilePath, testExecError }) => ({
           test: testFilePath,
-          message: String(testExecError.message ?? testExecError),
+          message: String(testExecError.message ?? testExecError).slice(0, maxMessage),
         })),
       ],
     };

@@ -20,7 +20,8 @@ export async function ask(state: TransferState): Promise<Next> {
   }
   // impossible without a successor: whether the bytes are refused is the chain's answer to them, not that of a stored proof
   const isProven = seen.state === 'impossible' && (seen.ends || state.transfer.rules.expired !== 'park');
-  if (seen.state === 'absent' || (seen.state === 'impossible' && !isProven)) return whenUnknown(state);
+  if (seen.state === 'absent') return whenUnknown(state);
+  if (seen.state === 'impossible' && !isProven) return continueFromRows(state);
   state.isFollowed = true;
   return seen.state === 'confirmed' ? { next: 'settle' } : { next: 'confirm' };
 }

@@ -6,7 +6,7 @@ import type { TransferState } from './state';
 const sendAgainMs = 3_000;
 
 /**
- * NEEDS_ATTENTION until an operator's `retry` or `abandon`, or an inclusion on the chain. Nothing is unlocked. What is abandoned by time waits
+ * NEEDS_ATTENTION until an operator's `retry` or `abandon`, or the chain's decision. Nothing is unlocked. What is abandoned by time waits
  * no longer than that: its time is read again from time to time, since it ends early where nobody needs the transaction any more.
  */
 export async function waitForOperator(state: TransferState, parked: Park): Promise<Next> {
@@ -25,7 +25,7 @@ export async function waitForOperator(state: TransferState, parked: Park): Promi
   if (state.isEnded || decision === 'continue') return { next: 'lock' };
   if (decision === 'abandon' && abandoned) return abandoned;
   if (decision === 'again') return parked;
-  if (decision !== 'included') return onRetry;
+  if (decision !== 'decided') return onRetry;
   state.isFollowed = true;
   return { next: 'confirm' };
 }

@@ -103,6 +103,11 @@ export class TransferState {
     return this.observations.some(({ state }) => state === 'included' || state === 'confirmed');
   }
 
+  /** One shows that no attempt can be executed any more, whatever else was tried. */
+  private get sawEnd(): boolean {
+    return this.observations.some(({ ends }) => ends);
+  }
+
   get shouldContinueAsNew(): boolean {
     return workflowInfo().continueAsNewSuggested && !this.retryRequested && !this.abandonRequested && !this.sawInclusion;
   }
@@ -168,7 +173,8 @@ export class TransferState {
   }
 
   /**
-   * Waits for an operator's action, an inclusion or the end of its time. Of the observations received before, only an inclusion counts.
+   * Waits for an operator's action, the chain's decision or the end of its time. Of the observations received before, only a decision
+   * counts: an inclusion, or that none can come any more.
    * `isAbandonable`: the chain is not known to have used up what the transfer spends. `retryAfterMs`: of one that is abandoned by time.
    * `continue`: the history has become long, and no operator waits; a new run decides from the rows. `again`: nothing has happened, and
    * the end of its time is to be read again.
@@ -176,11 +182,16 @@ export class TransferState {
   async attention(
     isAbandonable: boolean,
     retryAfterMs = Infinity,
-  ): Promise<'retry' | 'abandon' | 'included' | 'continue' | 'again'> {
+  ): Promise<'retry' | 'abandon' | 'decided' | 'continue' | 'again'> {
     const before = this.observedCount;
     this.isAbandonable = isAbandonable;
     const isDone = () =>
-      this.retryRequested || this.abandonRequested || this.sawInclusion || this.observedCount > before || this.wasEnded;
+      this.retryRequested ||
+      this.abandonRequested ||
+      this.sawInclusion ||
+      this.sawEnd ||
+      this.observedCount > before ||
+      this.wasEnded;
     const isTimed = this.isTimed && isAbandonable && !this.isAbandoned;
     // what was refused after its time was over is not tried again at once
     const waitMs = this.timeLeftMs === Infinity ? overAgainMs : Math.min(this.timeLeftMs, retryAfterMs, readAgainMs);
@@ -192,8 +203,8 @@ export class TransferState {
       ? 'continue'
       : isAbandoning
         ? 'abandon'
-        : this.sawInclusion
-          ? 'included'
+        : this.sawInclusion || this.sawEnd
+          ? 'decided'
           : isAgain
             ? 'again'
             : 'retry';

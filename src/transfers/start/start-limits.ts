@@ -24,8 +24,10 @@ export class StartLimits {
   private readonly pending = new CachedValue(countPending);
   private readonly inFlight = new CachedValue(async (manager) => {
     const startedBefore = new Map(this.started);
-    const [count, idle] = [await countInFlight(manager), await this.countIdle(manager)];
-    for (const [chain, waiting] of idle) count.set(chain, (count.get(chain) ?? 0) - waiting);
+    const count = await countInFlight(manager);
+    // some may have begun since the first count
+    for (const [chain, waiting] of await this.countIdle(manager))
+      count.set(chain, Math.max(0, (count.get(chain) ?? 0) - waiting));
     for (const [chain, starts] of startedBefore) this.add(chain, -starts);
     return count;
   });

@@ -138,6 +138,31 @@ describeWithBtcd('whole transfers on Bitcoin', () => {
     await booksAgree();
   });
 
+  test('that is parked for its signatures, and whose deposit is reorganised away for good: it ends, and nothing more is signed', async () => {
+    const { alice, node, outside, outputs, mine, chain } = fixture;
+    let asked = 0;
+    await served.serve({
+      sign: () => {
+        asked += 1;
+        throw ApplicationFailure.create({ type: 'intent_mismatch', message: 'no', nonRetryable: true });
+      },
+    });
+    const txId = await submit();
+    const [deposit] = (await outputs(alice)).map(({ resource }) => resource.split(':')[0] ?? '');
+    await until('parked', async () => (await served.status(txId)) === 'NEEDS_ATTENTION');
+    await node.invalidate((await node.height()) - chain.confirmations + 1);
+    await node.replace(deposit ?? '', outside, coin);
+    await mine(chain.finalityDepth);
+    const before = asked;
+    await fixture.follow({ signalTransfer: observationSignaller(served.client) });
+    await until('ended', async () => (await served.status(txId)) === 'FAILED');
+    expect(await fixture.transaction(txId)).toMatchObject({ failure_code: 'funding_lost' });
+    expect(asked).toBe(before);
+    await fixture.follow();
+    await booksAgree();
+    await served.record(transferWorkflowId(txId), 'transfer-failed-funding-lost-unsigned');
+  });
+
   test('that no node takes yet is sent again until one does', async () => {
     let sent = 0;
     await served.serve({
