@@ -7,13 +7,11 @@ import type { FamilyFixture } from '../families/fixture';
 import { accountWith, balances, call, newAccount, transactionWhen, type Account } from '../e2e/support';
 import { stack, waitFor } from '../stack/client';
 import { load, percentiles, round } from './load';
-import { processorMs } from './postgres-processor';
+import { idleShare, measureProcessor } from './stack-processor';
 
 /** Loads are bounded in count; numbers are printed, not judged: machines are noisy. The baseline is in the same run. */
 const count = 12;
 const inFlight = 4;
-const idleMs = 10_000;
-const groups = ['api', 'worker', 'authoriser', 'mpc', 'postgres', 'temporal'];
 
 interface Case {
   fixture: FamilyFixture;
@@ -23,20 +21,13 @@ interface Case {
   inputs?: number;
 }
 
-/** Processor time of every part so far, milliseconds. */
-const used = () => groups.map((group) => (stack().processes[group] ?? []).reduce((sum, pid) => sum + processorMs(pid), 0));
-
-/** What every part uses while nothing is sent, per millisecond. */
-async function idleShare(): Promise<number[]> {
-  const before = used();
-  await new Promise((resolve) => setTimeout(resolve, idleMs));
-  return used().map((now, index) => (now - (before[index] ?? 0)) / idleMs);
-}
-
-async function measure({ fixture: { chain, symbol, newAddress }, account, amount, inputs }: Case, idle: number[]) {
+async function measure(
+  { fixture: { chain, symbol, newAddress }, account, amount, inputs }: Case,
+  idle?: Awaited<ReturnType<typeof idleShare>>,
+) {
   const [accept, confirm]: [number[], number[]] = [[], []];
   const hashes: string[] = [];
-  const [before, began] = [used(), performance.now()];
+  const processor = measureProcessor(idle);
   await load(count, inFlight, async () => {
     const body = { from_address: account.address, to_address: newAddress(), chain, token_symbol: symbol, amount };
     const start = performance.now();
@@ -47,14 +38,12 @@ async function measure({ fixture: { chain, symbol, newAddress }, account, amount
     confirm.push(performance.now() - start);
     hashes.push(ended.tx_hash as string);
   });
-  const elapsed = performance.now() - began;
-  const cpu = used().map((now, index) => (now - (before[index] ?? 0) - elapsed * (idle[index] ?? 0)) / count);
+  const cpu = processor(count);
   if (inputs !== undefined) for (const hash of hashes) expect(await inputsOf(hash)).toBe(inputs);
-  const perPart = Object.fromEntries(groups.map((group, index) => [group, round(cpu[index] ?? 0)]));
   return {
     ...{ chain, ...(inputs !== undefined && { inputs }), transfers: count, in_flight: inFlight },
     ...{ accept_ms: percentiles(accept), confirm_ms: percentiles(confirm) },
-    cpu_ms: { ...perPart, all: round(cpu.reduce((sum, part) => sum + part, 0)) },
+    cpu_ms: cpu,
   };
 }
 
@@ -84,7 +73,7 @@ test('a transfer on every family, accepted and confirmed', async () => {
   const cases: Case[] = [{ fixture: baseline, account: await accountWith(baseline, ['5']), amount: '0.001' }];
   if (isInStack(bitcoinFixture)) for (const inputs of [1, 1, 5, 20]) cases.push(await withInputs(inputs));
   // what runs for the first time is slower
-  for (const one of [cases[0], ...cases.splice(1, 1)]) if (one) await measure(one, []);
+  for (const one of [cases[0], ...cases.splice(1, 1)]) if (one) await measure(one);
   const idle = await idleShare();
   let first: Awaited<ReturnType<typeof measure>> | undefined;
   for (const one of cases) {

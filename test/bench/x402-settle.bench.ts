@@ -5,6 +5,7 @@ import { api, fund, stack } from '../stack/client';
 import { signed } from '../x402';
 import { load, percentiles, residentMb, round } from './load';
 import { post, startOfficial } from './official';
+import { idleShare, measureProcessor, roundShares } from './stack-processor';
 
 /** Settlements over HTTP, beside the official facilitator on the same chain; whose blocks come once a second is part of both. */
 
@@ -55,7 +56,10 @@ test('settlements', async () => {
     }
   }
   const [settle_ms, baseline] = [percentiles(own), percentiles(theirs)];
+  const idle = await idleShare();
+  const processor = measureProcessor(idle);
   const at16 = await settleHundred(ours, payer);
+  const cpu_ms = processor(hundred.count);
   const baselineAt16 = await settleHundred(official.settle, payer);
   process.stdout.write(
     `${JSON.stringify({
@@ -67,6 +71,8 @@ test('settlements', async () => {
       in_flight: hundred.inFlight,
       baseline_official_hundred: baselineAt16,
       hundred: at16,
+      cpu_ms,
+      idle_share: roundShares(idle),
       resident_mb: Object.fromEntries(['api', 'worker', 'mpc'].map((name) => [name, stack().processes[name]?.map(residentMb)])),
     })}\n`,
   );
