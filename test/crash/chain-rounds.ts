@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ChainFaults, chainFaults } from '../../dev/faults';
 import { ends, transactionWhen } from '../e2e/support';
-import { totpCode } from '../factories';
 import type { FamilyFixture } from '../families/fixture';
-import { dataFolder, stack, waitFor } from '../stack/client';
+import { dataFolder, waitFor } from '../stack/client';
 import { pause } from '../stack/pause';
+import { approve } from './codes';
 import { gapNames, gapOf, type GapName } from './gaps';
 import { allInGap } from './positions';
 import { repeated, type Transfers } from './round';
@@ -99,7 +99,8 @@ export class ChainRounds {
     await this.scene.nodes.hold((await this.of(atNodes).submission).txId);
     await this.scene.letBegin(this.of(atNodes));
     await this.reached([atNodes]);
-    this.cancelling = this.repeat(cancelledByClient, 'cancel', () => ({}));
+    const { txId } = await this.of(cancelledByClient).submission;
+    this.cancelling = repeated(`/transactions/${txId}/cancel`, () => ({}));
     this.cancelling.catch(() => undefined);
     await this.send(requests);
     await this.reached([settled, ...whileBlocksAreMade, withoutBlock, atNodes, ...requests]);
@@ -108,8 +109,7 @@ export class ChainRounds {
   /** What the client does after the crash; everything has to end before no blocks are made again. */
   private async endFirst(): Promise<void> {
     await this.cancelling;
-    const demo = stack().clients.find(({ name }) => name === 'demo');
-    await this.repeat(approved, 'approve', () => ({ mfa_code: totpCode(demo?.totp_secret ?? '') }));
+    await approve((await this.of(approved).submission).txId);
     for (const { submission } of this.transfers.values()) await transactionWhen((await submission).txId, ends, 120_000);
   }
 
@@ -132,10 +132,6 @@ export class ChainRounds {
     const listed = list('BLACKLIST', transfer.account, this.fixture.chain, transfer.to);
     await this.scene.letBegin(transfer);
     await listed;
-  }
-
-  private async repeat(name: GapName, action: string, body: () => object): Promise<void> {
-    await repeated(`/transactions/${(await this.of(name).submission).txId}/${action}`, body);
   }
 
   private of(name: GapName): InGap {

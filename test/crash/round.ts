@@ -3,7 +3,7 @@ import type { NodeIndex } from '../../src/messages/nodes';
 import { call } from '../e2e/support';
 import { waitFor } from '../stack/client';
 import { pause } from '../stack/pause';
-import { unusedCode } from './codes';
+import { approve } from './codes';
 import type { Phase } from './gap';
 import { enteredIn, gapNames, gapOf, type GapName, sentIn } from './gaps';
 import { beginMeanwhile, retryParked } from './meanwhile';
@@ -58,7 +58,7 @@ class Round {
     this.requests = [
       this.cancel('screen: cancelTransfer'),
       this.cancel('screen: COMMIT of a cancel'),
-      this.approve('screen: COMMIT of an approval'),
+      approve(await this.txIdOf('screen: COMMIT of an approval')),
     ];
     // a round that fails does not await them
     for (const request of this.requests) request.catch(() => undefined);
@@ -78,26 +78,13 @@ class Round {
     await Promise.all([
       moveNonce(this.of(replacementGap).account, 1),
       retryParked(this.of('park: parkTransfer')),
-      this.approve('screen: an approval is waited for'),
+      approve(await this.txIdOf('screen: an approval is waited for')),
       ...this.requests,
     ]);
   }
 
   private async cancel(name: GapName): Promise<void> {
     await repeated(`/transactions/${await this.txIdOf(name)}/cancel`, () => ({}));
-  }
-
-  /** By one code for as long as it is valid, then by another: whoever has got no answer learns from a later one that it is approved. */
-  private async approve(name: GapName): Promise<void> {
-    const path = `/transactions/${await this.txIdOf(name)}/approve`;
-    let code = { value: await unusedCode(), since: Date.now() };
-    const send = async () => {
-      if (Date.now() - code.since > 25_000) code = { value: await unusedCode(), since: Date.now() };
-      const { status, body } = await call('POST', path, { body: { mfa_code: code.value } });
-      if (status === 200 || body.code === 'not_awaiting_approval') return true;
-      throw new Error(`${status} ${JSON.stringify(body)}`);
-    };
-    await waitFor(send, { timeoutMs: 90_000, intervalMs: 1_000 });
   }
 
   private of(name: GapName): InGap {
