@@ -13,6 +13,8 @@ import { gatewayQuery } from './processes';
 import type { Executed, Owner } from './record-differences';
 
 const blocksAtOnce = 50;
+/** btcd answers 503 to more than ten connections, and the gateway has some. */
+const bitcoinBlocksAtOnce = 4;
 
 /** Everything in the blocks of the running stack's chains that accounts of the gateway must have signed. */
 export async function* executedOnChains(): AsyncIterable<Executed> {
@@ -59,8 +61,8 @@ async function* bitcoin(rpc: string, chain: ChainDefinition): AsyncIterable<Exec
   const head = await call<number>('getblockcount', []);
   const readBlock = async (height: number) =>
     Block.fromHex(await call<string>('getblock', [await call<string>('getblockhash', [height]), 0]));
-  for (let from = 1; from <= head; from += blocksAtOnce) {
-    const blocks = await Promise.all(range(from, Math.min(from + blocksAtOnce - 1, head)).map(readBlock));
+  for (let from = 1; from <= head; from += bitcoinBlocksAtOnce) {
+    const blocks = await Promise.all(range(from, Math.min(from + bitcoinBlocksAtOnce - 1, head)).map(readBlock));
     for (const { transactions = [] } of blocks) for (const transaction of transactions) yield* executed.next(transaction);
   }
 }
