@@ -1,13 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { NodeIndex } from '../../src/messages/nodes';
-import { call } from '../e2e/support';
-import { waitFor } from '../stack/client';
 import { pause } from '../stack/pause';
-import { approve } from './codes';
 import type { Phase } from './gap';
 import { enteredIn, gapNames, gapOf, type GapName, sentIn } from './gaps';
 import { beginMeanwhile, retryParked } from './meanwhile';
 import { allInGap } from './positions';
+import { approve, cancel } from './requests';
 import { chainOf, type InGap, moveNonce, replacementGap, type Scene } from './scene';
 import { allRun, kill, type Victim } from './victims';
 
@@ -56,8 +54,8 @@ class Round {
     await this.reached(enteredIn('the others have signed'));
 
     this.requests = [
-      this.cancel('screen: cancelTransfer'),
-      this.cancel('screen: COMMIT of a cancel'),
+      cancel(await this.txIdOf('screen: cancelTransfer')),
+      cancel(await this.txIdOf('screen: COMMIT of a cancel')),
       approve(await this.txIdOf('screen: COMMIT of an approval')),
     ];
     // a round that fails does not await them
@@ -81,10 +79,6 @@ class Round {
       approve(await this.txIdOf('screen: an approval is waited for')),
       ...this.requests,
     ]);
-  }
-
-  private async cancel(name: GapName): Promise<void> {
-    await repeated(`/transactions/${await this.txIdOf(name)}/cancel`, () => ({}));
   }
 
   private of(name: GapName): InGap {
@@ -113,7 +107,3 @@ class Round {
     );
   }
 }
-
-/** A client's request, until it is answered 200. */
-export const repeated = (path: string, body: () => object): Promise<unknown> =>
-  waitFor(async () => (await call('POST', path, { body: body() })).status === 200, { timeoutMs: 90_000, intervalMs: 1_000 });
