@@ -20,8 +20,7 @@ export const toAddress = (bytes: Uint8Array): ParsedAddress => ({
 export const fromContractForm = (bytes: Uint8Array): Buffer => Buffer.concat([Buffer.from([prefix]), bytes]);
 
 /** Whether a payment to these bytes reaches somebody. */
-export const isUsable = (bytes: Buffer): boolean =>
-  bytes.length === addressBytes && bytes[0] === prefix && !bytes.equals(zero);
+export const isUsable = (bytes: Buffer): boolean => bytes.length === addressBytes && bytes[0] === prefix && !bytes.equals(zero);
 
 /** T… (Base58Check), or the same bytes as 42 hex digits, which tronweb takes as well. */
 export function parseAddress(text: string): ParsedAddress | null {
