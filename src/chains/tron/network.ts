@@ -6,8 +6,8 @@ export interface TronNetwork {
   caip2: string;
 }
 
-export const mainnet: TronNetwork = { family: 'tron', caip2: 'tron:728126428' };
-export const nile: TronNetwork = { family: 'tron-nile', caip2: 'tron:3448148188' };
+const mainnet: TronNetwork = { family: 'tron', caip2: 'tron:728126428' };
+const nile: TronNetwork = { family: 'tron-nile', caip2: 'tron:3448148188' };
 /** A chain on one machine, with a block 0 of its own. */
 export const local: TronNetwork = { family: 'tron-local', caip2: 'tron:local' };
 

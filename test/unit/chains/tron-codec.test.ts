@@ -37,7 +37,7 @@ const triggerWithTronWeb = (amount: bigint) =>
   tronWeb.transactionBuilder.triggerSmartContract(
     usdtContract,
     'transfer(address,uint256)',
-    { feeLimit: 20_000_000, txLocal: true, blockHeader: header as never },
+    { feeLimit: 20_000_000, txLocal: true, blockHeader: header },
     [
       { type: 'address', value: to },
       { type: 'uint256', value: amount.toString() },
@@ -47,7 +47,7 @@ const triggerWithTronWeb = (amount: bigint) =>
 
 describe('bytes and ids', () => {
   it.each([1n, 127n, 128n, 1_000_000n, 2n ** 53n - 1n])('%s sun: those of tronweb', async (amount) => {
-    const theirs = await tronWeb.transactionBuilder.sendTrx(to, Number(amount), from, { blockHeader: header as never });
+    const theirs = await tronWeb.transactionBuilder.sendTrx(to, Number(amount), from, { blockHeader: header });
     const unsigned = buildTron(trx(amount));
     expect(unsigned).toBe(`0x${theirs.raw_data_hex}`);
     expect(tronCodec.messageKey(unsigned, from)).toBe(theirs.txID);
@@ -61,8 +61,8 @@ describe('bytes and ids', () => {
   });
 
   it.each(['a memo', 'mémo ☃ 🙂', ' '])('with the memo "%s": those of tronweb', async (memo) => {
-    const plain = await tronWeb.transactionBuilder.sendTrx(to, 5, from, { blockHeader: header as never });
-    const theirs = await tronWeb.transactionBuilder.addUpdateData(plain, memo, 'utf8', { txLocal: true } as never);
+    const plain = await tronWeb.transactionBuilder.sendTrx(to, 5, from, { blockHeader: header });
+    const theirs = await tronWeb.transactionBuilder.addUpdateData(plain, memo, 'utf8', { txLocal: true });
     expect(buildTron(trx(5n, memo))).toBe(`0x${theirs.raw_data_hex}`);
   });
 
@@ -83,7 +83,7 @@ describe('bytes and ids', () => {
 describe('signatures', () => {
   it('tronweb verifies what is assembled', async () => {
     const theirs = [
-      await tronWeb.transactionBuilder.sendTrx(to, 7, from, { blockHeader: header as never }),
+      await tronWeb.transactionBuilder.sendTrx(to, 7, from, { blockHeader: header }),
       (await triggerWithTronWeb(7n)).transaction,
     ];
     for (const [index, intent] of [trx(7n), usdt(7n)].entries()) {
