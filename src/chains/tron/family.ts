@@ -1,6 +1,8 @@
+import { GatewayError } from '../../platform/errors';
 import type { Family } from '../family';
 import { findFeeLevels } from '../fee-levels';
 import { createTronCodec } from './codec';
+import { parseAddress } from './codec/address';
 import { tronFees } from './fees';
 import { networks, type TronNetwork } from './network';
 
@@ -16,7 +18,12 @@ const createTronFamily = (network: TronNetwork): Family => ({
   tokenType: 'TRC20',
   fees: tronFees,
   ...createTronCodec(network),
-  bound: async (manager, { chain, token }) => tronFees.bound(chain, token, await findFeeLevels(manager, chain)),
+  bound: async (manager, { chain, source, token, outputs }) => {
+    const isOwn = outputs.some(({ recipient }) => parseAddress(recipient)?.key === source.addressKey);
+    if (token.contract === null && isOwn)
+      throw new GatewayError('business_error', `${chain.native.symbol} cannot be sent to the account itself`);
+    return tronFees.bound(chain, token, await findFeeLevels(manager, chain));
+  },
   reserve: () => Promise.resolve({ outcome: 'reserved', resources: [] }),
 });
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pace } from './pace';
 
-const timeoutMs = 10_000;
+const usualMs = 10_000;
 /** Ten full blocks of 2 MB are twice as many hex digits, each of them once in raw_data and once in raw_data_hex. */
 const maxResponseBytes = 96 * 1024 * 1024;
 /** How often a request is repeated that was one too many. */
@@ -21,10 +21,15 @@ export interface HttpTarget {
  * The JSON that a path answers to a POST.
  * @throws Error, which names neither host nor key, when there is no usable response in time.
  */
-export async function post({ base, headers, pace }: HttpTarget, path: string, body: object): Promise<unknown> {
+export async function post(
+  { base, headers, pace }: HttpTarget,
+  path: string,
+  body: object,
+  timeoutMs = usualMs,
+): Promise<unknown> {
   for (let sent = 0; ; sent += 1) {
     await pace.wait();
-    const { status, text } = await send(`${base}${path}`, headers, JSON.stringify(body));
+    const { status, text } = await send(`${base}${path}`, headers, JSON.stringify(body), timeoutMs);
     if (status === 200) return parse(text);
     if (!tooMany.has(status) || sent === repeats) throw new Error(`the response is no answer (HTTP ${status})`);
     pace.pause(pauseMs);
@@ -32,7 +37,12 @@ export async function post({ base, headers, pace }: HttpTarget, path: string, bo
   }
 }
 
-async function send(url: string, headers: Record<string, string>, body: string): Promise<{ status: number; text: string }> {
+async function send(
+  url: string,
+  headers: Record<string, string>,
+  body: string,
+  timeoutMs: number,
+): Promise<{ status: number; text: string }> {
   try {
     const signal = AbortSignal.timeout(timeoutMs);
     const response = await fetch(url, {

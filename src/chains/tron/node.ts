@@ -35,6 +35,8 @@ export interface Resources {
 /** A head that is older stands still, unless it is the chain that does. */
 const maxAgeBlocks = 60;
 const parametersForMs = 60_000;
+/** Of full blocks: only the follower and proofs ask for them, and nobody waits for a single one. */
+const blocksMs = 60_000;
 
 /** A node of java-tron, or a service that answers as one: /wallet shows what is newest, /walletsolidity what is solidified. */
 export class TronNode implements Endpoint {
@@ -56,7 +58,7 @@ export class TronNode implements Endpoint {
 
   /** The newest solidified block. @throws Error when it is too old. */
   async solidHead(): Promise<Header> {
-    const head = readHeader(await this.ask('/walletsolidity/getnowblock', {}));
+    const head = readHeader(await this.ask('/walletsolidity/getblock', { detail: false }));
     if (!head) throw new Error('the node has no solidified block');
     if (head.number > 0 && head.timeMs < Date.now() - maxAgeBlocks * this.chain.blockTimeMs)
       throw new Error('the solidified chain stands still');
@@ -72,7 +74,7 @@ export class TronNode implements Endpoint {
 
   /** Solidified blocks from..to (inclusive), as far as the node has them one after the other. */
   async solidBlocks(from: number, to: number): Promise<Block[]> {
-    const answer = await this.ask('/walletsolidity/getblockbylimitnext', { startNum: from, endNum: to + 1 });
+    const answer = await this.ask('/walletsolidity/getblockbylimitnext', { startNum: from, endNum: to + 1 }, blocksMs);
     const blocks = readList(readObject(answer).block).map(readBlock);
     const gap = blocks.findIndex(
       ({ number, parentId }, index) => number !== from + index || (index > 0 && parentId !== blocks[index - 1]?.id),
@@ -82,7 +84,7 @@ export class TronNode implements Endpoint {
 
   /** Of the transactions in a solidified block. */
   async receipts(number: number): Promise<Receipt[]> {
-    const answer = await this.ask('/walletsolidity/gettransactioninfobyblocknum', { num: number });
+    const answer = await this.ask('/walletsolidity/gettransactioninfobyblocknum', { num: number }, blocksMs);
     if (!Array.isArray(answer)) throw new Error('the answer is no list');
     return answer.map(readReceipt).filter((receipt) => receipt !== null);
   }
@@ -132,8 +134,8 @@ export class TronNode implements Endpoint {
     return readObject(await this.ask('/wallet/broadcasthex', { transaction: bytes.slice(2) }));
   }
 
-  private ask(path: string, body: object): Promise<unknown> {
-    return post(this.target, path, body);
+  private ask(path: string, body: object, timeoutMs?: number): Promise<unknown> {
+    return post(this.target, path, body, timeoutMs);
   }
 
   private async checkIdentity(): Promise<void> {

@@ -137,6 +137,18 @@ describe('tokens', () => {
   });
 });
 
+test('what a fork has removed is sent again', async () => {
+  const made = await make(pay(to().address, trx(1)));
+  await client.broadcast(made.bytes);
+  await mine(2);
+  await chain.control('fork', { depth: 2, transactions: 'drop' });
+  expect(await statusOf(made)).toEqual({ attempt: 1, state: 'absent' });
+  expect(await client.broadcast(made.bytes)).toEqual({ outcome: 'accepted' });
+  await mine();
+  await solidify();
+  expect(await statusOf(made)).toMatchObject({ state: 'included', effect: { success: true } });
+});
+
 describe('broadcast', () => {
   test.each<[string, (made: MadeTransaction) => Promise<unknown>, string]>([
     ['expired', () => mine(1, 3_600_000), 'the transaction has expired'],

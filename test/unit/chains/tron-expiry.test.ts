@@ -57,6 +57,8 @@ test('one that was executed in the last block before its expiration is included,
   await outlive(made);
   await mine(25);
   expect(await stateOf(made)).toBe('included');
+  // the node calls it expired, and has it
+  expect(await client.broadcast(made.bytes)).toEqual({ outcome: 'accepted' });
 });
 
 test('one that was dropped is impossible, and the one in its place is included', async () => {

@@ -1,3 +1,4 @@
+import type { EntityManager } from 'typeorm';
 import { getFamily } from '../../../src/chains/families';
 import {
   decodeLevels,
@@ -43,6 +44,22 @@ it('a penalty is what the energy says, and grows by a fifth at most, up to the h
   expect([0n, 10_000n, 30_000n, 34_000n, 40_000n].map((penalty) => nextPenalty(penalty, growth))).toEqual([
     ...[2_000n, 14_000n, 34_000n, 34_000n, 40_000n],
   ]);
+});
+
+it('fees are locked by the levels that are stored; TRX to the account itself is refused, as by the chain', async () => {
+  const chain = tronChain();
+  const family = getFamily(chain.family);
+  const [from, to] = ['TVjsyZ7fYF3qLF6BQgPmTEZy1xrNNyVAAA', 'TJzXt1sZautjqXnpjQT4xSCBHNSYgBkDr3'];
+  const addressKey = family.parseAddress(from)?.key ?? '';
+  const manager = { query: () => Promise.resolve([{ fee_levels: encodeLevels(levels) }]) } as unknown as EntityManager;
+  const ask = (recipient: string, token = chain.native) =>
+    family.bound(manager, {
+      ...{ chain, token, source: { chain: 'tron', accountId: 'a', addressKey } },
+      outputs: [{ recipient, tokenContract: token.contract, amount: 1n }],
+    });
+  expect(await ask(to)).toBe(1_400_000n);
+  await expect(ask(from)).rejects.toMatchObject({ code: 'business_error' });
+  expect(await ask(from, chain.tokens[0])).toBe(18_000_000n);
 });
 
 it('the family waits, and makes a new transaction after proof of expiry', () => {
