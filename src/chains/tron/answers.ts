@@ -48,8 +48,6 @@ export interface Receipt {
   fee: bigint;
   /** It did what it says. */
   success: boolean;
-  /** Of a contract that was executed; null: none was. */
-  result: string | null;
   logs: Log[];
   internal: InternalTransfer[];
 }
@@ -118,14 +116,13 @@ function readTransaction(value: JsonValue): BlockTransaction {
 export function readReceipt(answer: unknown): Receipt | null {
   const info = readObject(answer);
   if (info.id === undefined) return null;
-  const { result: contractResult } = info.receipt === undefined ? {} : readObject(info.receipt);
-  const result = typeof contractResult === 'string' ? contractResult : null;
+  // only contracts have one
+  const { result } = info.receipt === undefined ? {} : readObject(info.receipt);
   return {
     id: readHex(info.id, 32),
     blockNumber: readNumber(info.blockNumber),
     fee: readAmount(info.fee),
-    success: info.result !== 'FAILED' && (result === null || result === 'SUCCESS'),
-    result,
+    success: info.result !== 'FAILED' && (result === undefined || result === 'SUCCESS'),
     logs: readList(info.log).map(readLog),
     internal: readList(info.internal_transactions).flatMap(readInternal),
   };

@@ -1,9 +1,10 @@
+import { parseAddress } from '../../../dev/tron/address';
 import type { EffectRequest } from '../../../src/chains/chain-client';
 import { getFamily } from '../../../src/chains/families';
 import type { TronChainClient } from '../../../src/chains/tron/client';
 import type { Hex, TransactionIntent } from '../../../src/chains/types';
 import { connectTron, type MadeTransaction, makeTron, payTron, statusOfTron, tronDefinition } from '../../tron-client';
-import { type Holder, newHolder, TestChain, trx, usdt } from '../../tron-simulator';
+import { type Holder, newHolder, TestChain, transferData, trx, usdt } from '../../tron-simulator';
 
 let chain: TestChain;
 let client: TronChainClient;
@@ -116,6 +117,16 @@ describe('tokens', () => {
     await solidify();
     expect(await effectOf(made)).toMatchObject({ success: true, received: 1n });
     await chain.control('contract', { address: usdt, energyFactor: 0 });
+  });
+
+  test('the fee limit has room for a recipient that gives away its last token before', async () => {
+    const holder = await chain.funded(trx(100), 7n);
+    const made = await make(pay(holder.address, 1n, usdt));
+    await chain.include(chain.call(holder, parseAddress(usdt), transferData(from(), 7n)), holder);
+    await client.broadcast(made.bytes);
+    await mine();
+    await solidify();
+    expect(await effectOf(made)).toMatchObject({ success: true, received: 1n });
   });
 
   test('what runs out of energy has failed, with its fee', async () => {

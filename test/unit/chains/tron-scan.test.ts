@@ -2,8 +2,10 @@ import { parseAddress } from '../../../dev/tron/address';
 import type { TronChainClient } from '../../../src/chains/tron/client';
 import { readFields } from '../../../src/chains/tron/codec/fields';
 import { readForeign } from '../../../src/chains/tron/foreign';
-import { readBlock, readReceipt } from '../../../src/chains/tron/answers';
-import { connectTron, makeTron, payTron } from '../../tron-client';
+import { readBlock, readReceipt, type Receipt } from '../../../src/chains/tron/answers';
+import { TronNode } from '../../../src/chains/tron/node';
+import { scanBlocks } from '../../../src/chains/tron/scan';
+import { connectTron, makeTron, payTron, tronDefinition } from '../../tron-client';
 import { type Holder, newHolder, TestChain, transferData, trx, usdt } from '../../tron-simulator';
 
 let chain: TestChain;
@@ -35,16 +37,17 @@ test('deposits of TRX and of registered tokens, and what the gateway’s own add
   const made = await makeTron(client, alice, payTron(alice, bob.address, trx(2)));
   await client.broadcast(made.bytes);
   const moved = await chain.include(chain.call(alice, token, transferData(bob, 7n)), alice);
+  await chain.include(chain.call(bob, token, transferData(bob, 2n)), bob);
   const failed = await chain.include(chain.call(alice, token, transferData(bob, 10n ** 18n)), alice);
   const back = await chain.include(chain.transfer(bob, alice, 3n), bob);
   expect(failed.receipt.result).toBe('REVERT');
   await solidify();
 
-  const { blocks, scannedTo } = await client.scan(before + 1, before + 3, oursAre(bob));
-  expect(scannedTo).toBe(before + 3);
-  expect(blocks.map(({ number }) => number)).toEqual([1, 2, 3].map((step) => before + step));
+  const { blocks, scannedTo } = await client.scan(before + 1, before + 4, oursAre(bob));
+  expect(scannedTo).toBe(before + 4);
+  expect(blocks.map(({ number }) => number)).toEqual([1, 2, 3, 4].map((step) => before + step));
   blocks.slice(1).forEach(({ parentHash }, index) => expect(parentHash).toBe(blocks[index]?.hash));
-  const [first, second, third] = blocks;
+  const [first, , second, third] = blocks;
   const common = { fromAddress: alice.address, toAddress: bob.address };
   expect(blocks.flatMap(({ deposits }) => deposits)).toEqual([
     {
@@ -111,6 +114,22 @@ test('a failed look-up of addresses is not the endpoint’s fault', async () => 
   await chain.include(chain.transfer(alice, bob, 11n), alice);
   await solidify();
   await expect(client.scan(number, number + 19, broken)).rejects.toMatchObject({ code: 'unavailable' });
+});
+
+test('a receipt that contradicts its block credits nothing', async () => {
+  const before = await head();
+  const paid = await chain.include(chain.call(alice, token, transferData(bob, 3n)), alice);
+  await solidify();
+  const url = `${chain.url}?rate=1000`;
+  const node = new TronNode(tronDefinition(), url, 1);
+  const scan = () => scanBlocks(node, tronDefinition(), { from: before + 1, to: before + 1 }, oursAre(bob));
+  expect((await scan()).blocks[0]?.deposits).toHaveLength(1);
+  const [receipt] = await node.receipts(before + 1);
+  const shown = jest.spyOn(node, 'receipts').mockResolvedValueOnce([{ ...(receipt as Receipt), success: false }]);
+  expect((await scan()).blocks[0]?.deposits).toEqual([]);
+  shown.mockResolvedValueOnce([{ ...(receipt as Receipt), blockNumber: before }]);
+  await expect(scan()).rejects.toThrow('a receipt of a solidified block is missing');
+  expect(receipt?.id).toBe(paid.id);
 });
 
 describe('transactions of others', () => {
