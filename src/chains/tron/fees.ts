@@ -1,3 +1,4 @@
+import { GatewayError } from '../../platform/errors';
 import { isJsonObject } from '../json';
 import type { ChainDefinition, FeeLevels, Hex, TokenDefinition } from '../types';
 import type { FeeStrategy } from '../family';
@@ -75,7 +76,11 @@ function bound({ name }: ChainDefinition, { symbol, contract }: TokenDefinition,
   const { bandwidthPrice, energyPrice, newAccountFee, penalties } = decodeLevels(levels);
   if (contract === null) return usualBytes.native * bandwidthPrice + newAccountFee;
   const penalty = penalties.get(contract);
-  if (penalty === undefined) throw new Error(`the fee levels of ${name} do not have ${symbol}`);
+  // registered since they were stored
+  if (penalty === undefined)
+    throw new GatewayError('chain_unavailable', `The fees of ${symbol} on ${name} are currently not known`, {
+      retryAfterSeconds: 15,
+    });
   return usualBytes.token * bandwidthPrice + withPenalty(tokenEnergy, penalty) * energyPrice;
 }
 

@@ -148,6 +148,18 @@ describe('tokens', () => {
   });
 });
 
+test('equal payments at the same moment are different transactions', async () => {
+  const stranger = await chain.funded(trx(1));
+  const made = await Promise.all(Array.from({ length: 20 }, () => make(pay(stranger.address, trx(1)))));
+  expect(new Set(made.map(({ id }) => id)).size).toBe(20);
+  await Promise.all(made.map(({ bytes }) => client.broadcast(bytes)));
+  await mine();
+  await solidify();
+  const effects = await client.effects(made.map(({ id, intent, unsigned }) => ({ id, intent, unsigned })));
+  expect(made.map(({ id }) => effects.get(id)?.success)).toEqual(made.map(() => true));
+  expect(await chain.balance(stranger)).toBe(trx(21));
+});
+
 test('what a fork has removed is sent again', async () => {
   const made = await make(pay(to().address, trx(1)));
   await client.broadcast(made.bytes);
