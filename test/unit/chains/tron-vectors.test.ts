@@ -1,5 +1,4 @@
 import { decode } from '../../../src/chains/tron/codec/transaction';
-import type { Hex } from '../../../src/chains/types';
 import { buildTron, signDigest, tronCodec } from '../../tron';
 import vectors from './tron-vectors.json';
 
@@ -15,7 +14,7 @@ test.each(vectors.map((vector) => [vector.id, vector] as const))('%s', (id, vect
   expect(tronCodec.describe(`0x${unsigned}`)).toMatchObject({ outputs, expiresAt: Math.floor(expiration / 1000) });
   expect(decode(`0x${unsigned}`)).toMatchObject({ memo, feeLimit: BigInt(vector.feeLimit), timestamp: BigInt(timestamp) });
 
-  const own = signDigest(`0x${id}` as Hex, Buffer.from(key, 'hex'));
+  const own = signDigest(`0x${id}`, Buffer.from(key, 'hex'));
   // theirs ends in the recovery id, ours in that and 27: the network takes both
   expect(own).toBe(`0x${signature}`);
   const assembled = tronCodec.assemble(built, [own], from);
