@@ -65,20 +65,22 @@ export class TronChainClient implements ChainClient {
       : askStatus((work) => this.endpoints.run(work), this.chain, attempts, this.proofs);
   }
 
-  /** A refusal counts at once where every node would refuse, else where no other one takes it. */
+  /**
+   * A refusal counts at once where every node would refuse, else where no other one takes it. What has expired is waited for: proof that
+   * it never was executed is there a minute later, and then another transaction takes its place.
+   */
   async broadcast(bytes: Hex): Promise<BroadcastOutcome> {
     const id = sha256(readFields(fromHex(bytes)).bytes(1)).toString('hex');
     const refusals: BroadcastOutcome[] = [];
     const send = async (node: TronNode): Promise<BroadcastOutcome> => {
       const sent = await sendTo(node, bytes, id);
       if (sent.outcome === 'accepted') return sent;
-      const refusal = { outcome: 'rejected', reason: sent.reason } as const;
-      if (!sent.isOfNode) return refusal;
-      refusals.push(refusal);
+      if (!sent.isOfNode) return { outcome: 'rejected', reason: sent.reason };
+      refusals.push({ outcome: sent.hasExpired ? 'waiting' : 'rejected', reason: sent.reason });
       throw new Error(sent.reason);
     };
     return this.endpoints.run(send).catch((error: unknown) => {
-      const [refusal] = refusals;
+      const refusal = refusals.find(({ outcome }) => outcome === 'waiting') ?? refusals[0];
       if (refusal) return refusal;
       throw error;
     });

@@ -173,20 +173,21 @@ test('what a fork has removed is sent again', async () => {
 });
 
 describe('broadcast', () => {
-  test.each<[string, (made: MadeTransaction) => Promise<unknown>, string]>([
-    ['expired', () => mine(1, 3_600_000), 'the transaction has expired'],
+  test.each<[string, 'rejected' | 'waiting', (made: MadeTransaction) => Promise<unknown>, string]>([
+    ['expired', 'waiting', () => mine(1, 3_600_000), 'the transaction has expired'],
     [
       'not covered',
+      'rejected',
       async () => {
         const spend = chain.transfer(from(), to(), (await chain.balance(from())) - trx(1));
         await chain.include(spend, from());
       },
       'the account lacks what it is to pay',
     ],
-  ])('what is %s is rejected', async (_, change, reason) => {
+  ])('what is %s is %s', async (_, outcome, change, reason) => {
     const made = await make(pay(to().address, trx(2)));
     await change(made);
-    expect(await client.broadcast(made.bytes)).toEqual({ outcome: 'rejected', reason });
+    expect(await client.broadcast(made.bytes)).toEqual({ outcome, reason });
     await chain.control('faucet', { address: from().address, amount: String(trx(10_000)) });
     await solidify();
   });

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { TronChainClient } from '../../../src/chains/tron/client';
@@ -124,6 +125,50 @@ describe('identity', () => {
   test('a real node is refused locally', async () => {
     const { url } = await stub({ configNodeInfo: { codeVersion: '4.8.0' } });
     await expect(new TronChainClient(tronDefinition(), [url]).verifyIdentity()).rejects.toThrow('is not the simulator');
+  });
+});
+
+describe('what nodes say of a transaction', () => {
+  const bytes = '0x0a0105' as const;
+  const txid = createHash('sha256').update(Buffer.from('05', 'hex')).digest('hex');
+  const first = genesis(nile.genesisHash);
+  const refusing = (code: string, known: object = {}) => stub(first, { code, txid, message: '' }, known);
+  const accepting = () => stub(first, { result: true, txid });
+  const send = async (...stubs: Promise<Stub>[]) =>
+    new TronChainClient(
+      nile,
+      (await Promise.all(stubs)).map(({ url }) => `${url}?rate=1000`),
+    ).broadcast(bytes);
+
+  test.each([
+    'SERVER_BUSY',
+    'NO_CONNECTION',
+    'NOT_ENOUGH_EFFECTIVE_CONNECTION',
+    'BLOCK_UNSOLIDIFIED',
+    'OTHER_ERROR',
+    'constructor',
+  ])('%s says nothing: another one is asked, and without one the outcome is unknown', async (code) => {
+    expect(await send(refusing(code), accepting())).toEqual({ outcome: 'accepted' });
+    await expect(send(refusing(code))).rejects.toMatchObject({ code: 'chain_unavailable' });
+  });
+
+  test.each(['TAPOS_ERROR', 'CONTRACT_VALIDATE_ERROR', 'CONTRACT_EXE_ERROR', 'BANDWITH_ERROR'])(
+    '%s is of what this node has seen: another one may take it',
+    async (code) => {
+      expect(await send(refusing(code), accepting())).toEqual({ outcome: 'accepted' });
+      expect(await send(refusing(code))).toEqual({ outcome: 'rejected', reason: expect.any(String) });
+      expect(await send(refusing(code), refusing('TRANSACTION_EXPIRATION_ERROR'))).toMatchObject({ outcome: 'waiting' });
+    },
+  );
+
+  test.each(['SIGERROR', 'TOO_BIG_TRANSACTION_ERROR'])('%s counts at once, unless the node has it', async (code) => {
+    expect(await send(refusing(code), accepting())).toEqual({ outcome: 'rejected', reason: expect.any(String) });
+    expect(await send(refusing(code, { txID: txid }))).toEqual({ outcome: 'accepted' });
+  });
+
+  test('DUP_TRANSACTION_ERROR: the node has it; an answer about another transaction is none', async () => {
+    expect(await send(refusing('DUP_TRANSACTION_ERROR'))).toEqual({ outcome: 'accepted' });
+    await expect(send(stub(first, { result: true, txid: 'ab'.repeat(32) }))).rejects.toMatchObject({ code: 'chain_unavailable' });
   });
 });
 

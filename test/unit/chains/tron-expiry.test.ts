@@ -47,7 +47,7 @@ test('proven once the first block of that age is as deep as watching goes, and n
       ...{ reference_hash: expect.stringMatching(/^[0-9a-f]{64}$/), end_hash: expect.stringMatching(/^[0-9a-f]{64}$/) },
     },
   });
-  expect(await client.broadcast(made.bytes)).toMatchObject({ outcome: 'rejected' });
+  expect(await client.broadcast(made.bytes)).toMatchObject({ outcome: 'waiting' });
 });
 
 test('one that was executed in the last block before its expiration is included, not impossible', async () => {
