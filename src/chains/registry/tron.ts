@@ -17,8 +17,8 @@ const usdc = token('USDC', 'USD Coin', 'TEkxiTehnzSmSe2XqrBj4w32RUN966rdz8');
 
 /**
  * Only solidified blocks are looked at: more than two thirds of the 27 producers have built on them (TRON's documents, "Consensus"), about
- * 19 blocks or a minute after they were made. So inclusion is final, and depth 1 confirms; refunds and proofs of expiry wait another minute,
- * which also covers backends of one endpoint that are not equally far. `stuckAfterMs`: twice the time until a block is solidified.
+ * 19 blocks or a minute after they were made. So inclusion is final, and depth 1 confirms; refunds and proofs of expiry wait another
+ * minute, which also covers backends of one endpoint that are not equally far. `stuckAfterMs`: twice the time until a block is solidified.
  * `maxNetworkFee`: the energy of seven transfers of USDT to new holders, which take 130,000 each at 100 sun.
  */
 const common = {

@@ -29,7 +29,7 @@ import { askStatus, Proofs } from './status';
 /** Largest number of blocks in one scan. */
 const maxScanRange = 50;
 
-/** A Tron chain over the HTTP API of java-tron. Blocks are those of the solidified chain alone; the methods are documented in ChainClient. */
+/** A Tron chain over the HTTP API of java-tron. Blocks are those of the solidified chain; the methods are documented in ChainClient. */
 export class TronChainClient implements ChainClient {
   private readonly endpoints: EndpointList<TronNode>;
   private readonly proofs = new Proofs();

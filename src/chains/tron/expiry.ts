@@ -17,8 +17,8 @@ const blocksAtOnce = 10;
 export type Expiry = { state: 'open' } | { state: 'lacking' } | { state: 'expired'; proof: ImpossibleProof };
 
 /**
- * Proof that a transaction which is not among the solidified ones never will be. A block may hold it only if its predecessor is older than the
- * expiration (Manager.validateCommon), and if it descends from the block that the transaction refers to. So all that could hold it lie
+ * Proof that a transaction which is not among the solidified ones never will be. A block may hold it only if its predecessor is older
+ * than the expiration (Manager.validateCommon), and if it descends from the block that the transaction refers to. So all that could hold it lie
  * between that one and the first that is as old as the expiration: none of them does, and that one is as deep as watching goes.
  */
 export async function findExpiry(node: TronNode, chain: ChainDefinition, head: Header, unsigned: Hex): Promise<Expiry> {
