@@ -83,7 +83,7 @@ export type AttemptStatus = { attempt: number } & AttemptState;
 
 export type BroadcastOutcome =
   | { outcome: 'accepted' }
-  /** Refused as long as what it depends on is in no block. */
+  /** Refused as long as what it depends on is in no block, or since it has expired: what becomes of it is shown by `status`. */
   | { outcome: 'waiting'; reason: string }
   | { outcome: 'rejected'; reason: string };
 

@@ -8,6 +8,8 @@ import { Endpoints } from './evm/rpc';
 import type { ChainClient } from './chain-client';
 import type { PaymentClient } from './payments';
 import type { ChainRegistry } from './registry';
+import { TronChainClient } from './tron/client';
+import { tronFamilies } from './tron/family';
 import type { ChainDefinition, ChainFamily } from './types';
 
 type Create<T> = (chain: ChainDefinition, urls: readonly string[]) => T;
@@ -29,6 +31,10 @@ const clients: ReadonlyMap<ChainFamily, FamilyClients> = new Map<ChainFamily, Fa
   ...bitcoinFamilies.map(({ name }): [ChainFamily, FamilyClients] => [
     name,
     { chain: (chain, urls) => new BitcoinChainClient(chain, urls) },
+  ]),
+  ...tronFamilies.map(({ name }): [ChainFamily, FamilyClients] => [
+    name,
+    { chain: (chain, urls) => new TronChainClient(chain, urls) },
   ]),
 ]);
 

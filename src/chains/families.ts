@@ -1,10 +1,11 @@
 import { bitcoinFamilies } from './bitcoin/family';
 import { evmFamily } from './evm/family';
 import type { Family, GetFamily } from './family';
+import { tronFamilies } from './tron/family';
 import type { ChainFamily } from './types';
 
 const families: ReadonlyMap<ChainFamily, Family> = new Map(
-  [evmFamily, ...bitcoinFamilies].map((family) => [family.name, family]),
+  [evmFamily, ...bitcoinFamilies, ...tronFamilies].map((family) => [family.name, family]),
 );
 
 /** @throws Error for a family that is not in the table. */

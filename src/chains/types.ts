@@ -80,6 +80,8 @@ export interface TransactionIntent {
   action?: IntentAction;
   /** What its first attempt spends, where that is not for the family to choose: small outputs of the sender, joined to one. */
   gather?: GatherRequest;
+  /** A text that the chain shows to everybody, in families whose payments carry one. */
+  memo?: string;
 }
 
 /** Which outputs of an account are joined. */
@@ -143,6 +145,8 @@ export interface TransactionDescription {
   maxNetworkFee: bigint;
   /** When the bytes expire by themselves, seconds since the epoch; absent where they do not expire by time. */
   expiresAt?: number;
+  /** A text that the chain shows to everybody; absent: none. */
+  memo?: string;
   /**
    * What the bytes use up, as named in reservations (a nonce, inputs); empty where a family reserves nothing. A replacement and a
    * cancellation also use up the first one of the attempt before, so that only one of them can be executed.

@@ -1,6 +1,7 @@
 import type { AssetType, ChainDefinition, GatewayEnvironment, TokenDefinition } from '../types';
 import { bitcoin } from './bitcoin';
 import { genesisHashes } from './genesis';
+import { tron } from './tron';
 
 /**
  * The chains of every environment. Each contract is listed with the text it was read in; a token whose address could not
@@ -288,9 +289,9 @@ function local(name: ChainName): ChainDefinition {
 
 const names = Object.keys(common) as ChainName[];
 const profiles: Record<GatewayEnvironment, () => ChainDefinition[]> = {
-  production: () => [...names.map((name) => define(name, production[name])), ...bitcoin.production],
-  sandbox: () => [...names.map((name) => define(name, sandbox[name])), ...bitcoin.sandbox],
-  local: () => [...names.map(local), ...bitcoin.local],
+  production: () => [...names.map((name) => define(name, production[name])), ...bitcoin.production, ...tron.production],
+  sandbox: () => [...names.map((name) => define(name, sandbox[name])), ...bitcoin.sandbox, ...tron.sandbox],
+  local: () => [...names.map(local), ...bitcoin.local, ...tron.local],
 };
 
 /** Every chain of the environment's profile, enabled or not. */

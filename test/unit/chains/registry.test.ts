@@ -1,5 +1,7 @@
+import { TronWeb } from 'tronweb';
 import { getAddress } from 'viem';
 import { networks } from '../../../src/chains/bitcoin/network';
+import { networks as tronNetworks } from '../../../src/chains/tron/network';
 import { parseChainId } from '../../../src/chains/evm/chain-id';
 import { readRpcUrls } from '../../../src/chains/config';
 import { loadRegistry, tokenByContract, tokenBySymbol } from '../../../src/chains/registry';
@@ -14,11 +16,12 @@ describe.each(environments)('registry of %s', (environment) => {
   const all = getChains(environment);
   const chains = all.filter(({ family }) => family === 'evm');
 
-  it('has each of the seven EVM chains and Bitcoin once', () => {
+  it('has each of the seven EVM chains, Bitcoin and Tron once', () => {
     expect(all.map(({ name }) => name)).toEqual([
       ...names,
       'bitcoin',
       ...(environment === 'sandbox' ? ['bitcoin-testnet4'] : []),
+      'tron',
     ]);
     expect(new Set(all.map(({ caip2 }) => caip2)).size).toBe(all.length);
   });
@@ -32,6 +35,24 @@ describe.each(environments)('registry of %s', (environment) => {
     expect(bitcoin.fallbackFeeLevels).toEqual({ rate: environment === 'production' ? '20' : '2' });
     expect(bitcoin.finalityDepth).toBeGreaterThan(bitcoin.confirmations);
     expect(bitcoin.stuckAfterMs).toBeGreaterThan(bitcoin.blockTimeMs * 2);
+  });
+
+  const trons = all.filter(({ native }) => native.symbol === 'TRX');
+  it.each(trons)('names $name as its family does, by its genesis block, with valid tokens', (tron) => {
+    const network = tronNetworks.find(({ family }) => family === tron.family);
+    expect(tron.caip2).toBe(network?.caip2);
+    if (environment === 'local') expect([tron.genesisHash, tron.caip2]).toEqual([null, 'tron:local']);
+    else expect(tron.caip2).toBe(`tron:${Number.parseInt(tron.genesisHash?.slice(-8) ?? '', 16)}`);
+    expect(tron.native).toMatchObject({ decimals: 6, contract: null });
+    expect(tron.finalityDepth).toBeGreaterThan(tron.confirmations);
+    // solidified, 19 blocks later, and as deep as watching goes
+    expect(tron.stuckAfterMs).toBeGreaterThan(tron.blockTimeMs * (19 + tron.finalityDepth));
+    for (const { contract, assetType, decimals } of tron.tokens) {
+      expect(TronWeb.isAddress(contract)).toBe(true);
+      expect([assetType, decimals]).toEqual(['TRC20', 6]);
+    }
+    const symbols = { production: ['USDT'], sandbox: [], local: ['USDT', 'USDC'] };
+    expect(tron.tokens.map(({ symbol }) => symbol)).toEqual(symbols[environment]);
   });
 
   it.each(chains)('$name is consistent', (chain) => {

@@ -1,0 +1,124 @@
+import { GatewayError } from '../../platform/errors';
+import { fromHex } from '../../platform/hex';
+import type {
+  AttemptStatus,
+  BroadcastOutcome,
+  ChainBlock,
+  ChainClient,
+  EffectRequest,
+  ForeignState,
+  ForeignTransaction,
+  IsOurs,
+  KnownAttempt,
+  PrepareRequest,
+  ScanResult,
+} from '../chain-client';
+import { EndpointList } from '../endpoints';
+import type { ChainDefinition, FeeLevels, Hex, InclusionEffect, Prepared } from '../types';
+import { sendTo } from './broadcast';
+import { sha256 } from './codec/base58';
+import { readFields } from './codec/fields';
+import { findEffect } from './effects';
+import { encodeLevels } from './fees';
+import { fetchLevels } from './levels';
+import { TronNode } from './node';
+import { prepareTransfer } from './prepare';
+import { scanBlocks } from './scan';
+import { askStatus, Proofs } from './status';
+
+/** Largest number of blocks in one scan. */
+const maxScanRange = 50;
+
+/** A Tron chain over the HTTP API of java-tron. Blocks are those of the solidified chain; the methods are documented in ChainClient. */
+export class TronChainClient implements ChainClient {
+  private readonly endpoints: EndpointList<TronNode>;
+  private readonly proofs = new Proofs();
+
+  constructor(
+    readonly chain: ChainDefinition,
+    urls: readonly string[],
+  ) {
+    const nodes = urls.map((url, index) => new TronNode(chain, url, index + 1));
+    // what a node refuses another one may know
+    this.endpoints = new EndpointList(chain, nodes, () => false);
+  }
+
+  verifyIdentity(): Promise<void> {
+    return this.endpoints.verify();
+  }
+
+  head(): Promise<{ number: number }> {
+    return this.endpoints.run(async (node) => ({ number: (await node.solidHead()).number }));
+  }
+
+  feeLevels(): Promise<FeeLevels> {
+    return this.endpoints.run(async (node) => encodeLevels(await fetchLevels(node, this.chain)));
+  }
+
+  prepare({ intent }: PrepareRequest): Promise<Prepared> {
+    return this.endpoints.run((node) => prepareTransfer(node, this.chain, intent));
+  }
+
+  status(attempts: KnownAttempt[]): Promise<AttemptStatus[]> {
+    return attempts.length === 0
+      ? Promise.resolve([])
+      : askStatus((work) => this.endpoints.run(work), this.chain, attempts, this.proofs);
+  }
+
+  /**
+   * A refusal counts at once where every node would refuse, else where no other one takes it. What has expired is waited for: proof that
+   * it never was executed is there a minute later, and then another transaction takes its place.
+   */
+  async broadcast(bytes: Hex): Promise<BroadcastOutcome> {
+    const id = sha256(readFields(fromHex(bytes)).bytes(1)).toString('hex');
+    const refusals: BroadcastOutcome[] = [];
+    const send = async (node: TronNode): Promise<BroadcastOutcome> => {
+      const sent = await sendTo(node, bytes, id);
+      if (sent.outcome === 'accepted') return sent;
+      if (!sent.isOfNode) return { outcome: 'rejected', reason: sent.reason };
+      refusals.push({ outcome: sent.hasExpired ? 'waiting' : 'rejected', reason: sent.reason });
+      throw new Error(sent.reason);
+    };
+    return this.endpoints.run(send).catch((error: unknown) => {
+      const refusal = refusals.find(({ outcome }) => outcome === 'waiting') ?? refusals[0];
+      if (refusal) return refusal;
+      throw error;
+    });
+  }
+
+  /** Transactions have no order. */
+  usedOrdinals(): Promise<null> {
+    return Promise.resolve(null);
+  }
+
+  /** Nobody signs anything for the gateway to send here. */
+  foreignState({ id }: ForeignTransaction): Promise<ForeignState> {
+    return this.endpoints.run(async (node) => ((await node.findReceipt(id)) ? 'executed' : 'absent'));
+  }
+
+  effects(items: EffectRequest[]): Promise<Map<string, InclusionEffect>> {
+    return this.endpoints.run(async (node) => {
+      const found = await Promise.all(items.map(async (item) => [item.id, await findEffect(node, item)] as const));
+      return new Map(found.flatMap(([id, solidified]) => (solidified ? [[id, solidified.effect]] : [])));
+    });
+  }
+
+  block(number: number): Promise<ChainBlock | null> {
+    return this.endpoints.run(async (node) => {
+      const header = await node.solidHeader(number);
+      return header && { number, hash: header.id, parentHash: header.parentId };
+    });
+  }
+
+  scan(from: number, to: number, isOurs: IsOurs): Promise<ScanResult> {
+    if (from < 0 || to < from || to - from >= maxScanRange) throw new RangeError(`a scan covers 1 to ${maxScanRange} blocks`);
+    const lookUp: IsOurs = (keys) =>
+      isOurs(keys).catch((error: unknown) => {
+        // the endpoint is not at fault: another one must not be tried
+        throw error instanceof GatewayError
+          ? error
+          : new GatewayError('unavailable', 'The look-up of deposit addresses failed', { cause: error });
+      });
+    return this.endpoints.run((node) => scanBlocks(node, this.chain, { from, to }, lookUp));
+  }
+}

@@ -1,0 +1,35 @@
+import { readNumber, readList, readObject } from './answers';
+
+/** What a call would do now. */
+export interface ConstantCall {
+  outcome: 'succeeded' | 'reverted';
+  /** All that it takes. */
+  energy: bigint;
+  /** The part of it that is the penalty of the dynamic energy model. */
+  penalty: bigint;
+}
+
+/** Exceptions of the machine, as answers name them: the contract has failed, and the node has not. */
+const machineException = /vm\.program\.Program\$/;
+
+/** @throws Error for an answer that says nothing about the call. */
+export function readConstantCall(answer: unknown): ConstantCall {
+  const { result, energy_used: energy, energy_penalty: penalty, transaction } = readObject(answer);
+  const { result: isExecuted, code, message } = readObject(result);
+  if (isExecuted !== true) {
+    if (code !== 'CONTRACT_VALIDATE_ERROR' && code !== 'CONTRACT_EXE_ERROR' && !machineException.test(toText(message)))
+      throw new Error('the node could not execute the call');
+    return { outcome: 'reverted', energy: 0n, penalty: 0n };
+  }
+  const [ret] = readList(readObject(transaction).ret);
+  const hasFailed = ret !== undefined && readObject(ret).ret === 'FAILED';
+  return {
+    outcome: hasFailed ? 'reverted' : 'succeeded',
+    energy: BigInt(readNumber(energy)),
+    penalty: BigInt(readNumber(penalty)),
+  };
+}
+
+/** Messages are hex, unless texts were asked for. */
+const toText = (message: unknown): string =>
+  typeof message === 'string' ? `${message} ${Buffer.from(message, 'hex').toString()}` : '';

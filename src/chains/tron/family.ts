@@ -1,0 +1,30 @@
+import { GatewayError } from '../../platform/errors';
+import type { Family } from '../family';
+import { findFeeLevels } from '../fee-levels';
+import { createTronCodec } from './codec';
+import { parseAddress } from './codec/address';
+import { tronFees } from './fees';
+import { networks, type TronNetwork } from './network';
+
+/**
+ * A Tron network: a transaction uses nothing up, and expires. The same bytes are sent again when stuck; once it has expired and is not
+ * on the chain, a new one is made; when abandoned, its expiry is waited for.
+ */
+const createTronFamily = (network: TronNetwork): Family => ({
+  name: network.family,
+  rules: { stuck: 'rebroadcast', expired: 'reissue', abandoned: 'expiry' },
+  keyProtocol: 'ecdsa-secp256k1',
+  addressOnManyChains: false,
+  tokenType: 'TRC20',
+  fees: tronFees,
+  ...createTronCodec(network),
+  bound: async (manager, { chain, source, token, outputs }) => {
+    const isOwn = outputs.some(({ recipient }) => parseAddress(recipient)?.key === source.addressKey);
+    if (token.contract === null && isOwn)
+      throw new GatewayError('business_error', `${chain.native.symbol} cannot be sent to the account itself`);
+    return tronFees.bound(chain, token, await findFeeLevels(manager, chain));
+  },
+  reserve: () => Promise.resolve({ outcome: 'reserved', resources: [] }),
+});
+
+export const tronFamilies: readonly Family[] = networks.map(createTronFamily);

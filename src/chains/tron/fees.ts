@@ -1,0 +1,87 @@
+import { GatewayError } from '../../platform/errors';
+import { isJsonObject } from '../json';
+import type { ChainDefinition, FeeLevels, Hex, TokenDefinition } from '../types';
+import type { FeeStrategy } from '../family';
+
+/** What the network's committee has set, and how dear the tokens' contracts are now. */
+export interface TronFeeLevels {
+  /** Sun for a byte that no bandwidth pays. */
+  bandwidthPrice: bigint;
+  /** Sun for a unit of energy that no stake pays. */
+  energyPrice: bigint;
+  /** Sun for a recipient that is new to the chain: for its account, and in place of the bytes' price. */
+  newAccountFee: bigint;
+  /** Sun for a memo. */
+  memoFee: bigint;
+  /** By contract: what its energy may be multiplied by soon, in ten-thousandths above one (dynamic energy model). */
+  penalties: ReadonlyMap<string, bigint>;
+}
+
+const one = 10_000n;
+
+export const encodeLevels = ({ bandwidthPrice, energyPrice, newAccountFee, memoFee, penalties }: TronFeeLevels): FeeLevels => ({
+  bandwidthPrice: bandwidthPrice.toString(),
+  energyPrice: energyPrice.toString(),
+  newAccountFee: newAccountFee.toString(),
+  memoFee: memoFee.toString(),
+  penalties: Object.fromEntries([...penalties].map(([contract, penalty]) => [contract, penalty.toString()])),
+});
+
+/** @throws Error for levels that encodeLevels has not made. */
+export function decodeLevels({ bandwidthPrice, energyPrice, newAccountFee, memoFee, penalties }: FeeLevels): TronFeeLevels {
+  if (!isJsonObject(penalties)) throw new Error('the fee levels are not of a Tron chain');
+  return {
+    bandwidthPrice: readAmount(bandwidthPrice),
+    energyPrice: readAmount(energyPrice),
+    newAccountFee: readAmount(newAccountFee),
+    memoFee: readAmount(memoFee),
+    penalties: new Map(Object.entries(penalties).map(([contract, penalty]) => [contract, readAmount(penalty)])),
+  };
+}
+
+function readAmount(value: unknown): bigint {
+  if (typeof value !== 'string' || !/^\d{1,18}$/.test(value)) throw new Error('the fee levels are not of a Tron chain');
+  return BigInt(value);
+}
+
+/** Of a transfer to a first-time holder, without the penalty; USDT takes 29,650. */
+const tokenEnergy = 40_000n;
+/** Of signed transfers as they are billed: TRX take 268 bytes, USDT 345 to 350. */
+const usualBytes = { native: 300n, token: 400n };
+/** One signature with its field, and the length of raw_data. */
+const envelopeBytes = 70n;
+/** Room for the result, which is billed too (Constant.MAX_RESULT_SIZE_IN_TX of java-tron). */
+const resultBytes = 64n;
+
+export const billedBytes = (unsigned: Hex): bigint => BigInt((unsigned.length - 2) / 2) + envelopeBytes + resultBytes;
+
+/** `energy`: without a penalty. */
+export const withPenalty = (energy: bigint, penalty: bigint): bigint => (energy * (one + penalty) + one - 1n) / one;
+
+/** The contract's penalty by what a call of it has taken, of which `penalised` was penalty; ten-thousandths. */
+export const penaltyOf = (energy: bigint, penalised: bigint): bigint =>
+  energy > penalised ? (penalised * one + (energy - penalised) - 1n) / (energy - penalised) : 0n;
+
+/** What a penalty may become at the next of the maintenances, which are every six hours (ContractStateCapsule of java-tron). */
+export function nextPenalty(penalty: bigint, { increase, highest }: { increase: bigint; highest: bigint }): bigint {
+  const next = ((one + penalty) * (one + increase)) / one - one;
+  return next < highest ? next : highest > penalty ? highest : penalty;
+}
+
+/**
+ * All of it is burnt, although the account may have bandwidth and energy: another transaction may take these before. A reissue follows
+ * only what has cost nothing.
+ */
+function bound({ name }: ChainDefinition, { symbol, contract }: TokenDefinition, levels: FeeLevels): bigint {
+  const { bandwidthPrice, energyPrice, newAccountFee, penalties } = decodeLevels(levels);
+  if (contract === null) return usualBytes.native * bandwidthPrice + newAccountFee;
+  const penalty = penalties.get(contract);
+  // registered since they were stored
+  if (penalty === undefined)
+    throw new GatewayError('chain_unavailable', `The fees of ${symbol} on ${name} are currently not known`, {
+      retryAfterSeconds: 15,
+    });
+  return usualBytes.token * bandwidthPrice + withPenalty(tokenEnergy, penalty) * energyPrice;
+}
+
+export const tronFees: FeeStrategy = { bound };

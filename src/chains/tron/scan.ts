@@ -1,0 +1,107 @@
+import type { BlockScan, IsOurs, ScanResult } from '../chain-client';
+import { tokenByContract } from '../registry';
+import type { ChainDefinition, DepositFound } from '../types';
+import type { Block, BlockTransaction, Receipt } from './answers';
+import { toAddress } from './codec/address';
+import { type ForeignTransaction, readForeign } from './foreign';
+import type { TronNode } from './node';
+import { readTransfer } from './transfer-event';
+
+const blocksAtOnce = 10;
+/** First position of TRX that a contract has sent on; logs of a receipt never reach it. */
+const internalPositions = 1_000_000;
+const succeeded: ReadonlySet<string> = new Set(['SUCCESS', 'DEFAULT']);
+
+/** A payment that is a deposit if it is to an address of the gateway. */
+interface Candidate extends Pick<DepositFound, 'txHash' | 'position' | 'tokenContract' | 'amount'> {
+  /** Canonical forms. */
+  from: string;
+  to: string;
+}
+
+interface Read {
+  transaction: BlockTransaction;
+  does: ForeignTransaction | null;
+}
+
+/** Solidified blocks from..to with the deposits in them; fewer when the node does not have them all yet. */
+export async function scanBlocks(
+  node: TronNode,
+  chain: ChainDefinition,
+  { from, to }: { from: number; to: number },
+  isOurs: IsOurs,
+): Promise<ScanResult> {
+  const blocks: Block[] = [];
+  while (from + blocks.length <= to) {
+    const start = from + blocks.length;
+    const end = Math.min(to, start + blocksAtOnce - 1);
+    const more = await node.solidBlocks(start, end);
+    const last = blocks.at(-1);
+    if (last && more[0] && more[0].parentId !== last.id) throw new Error('a block does not follow the one before');
+    blocks.push(...more);
+    if (start + more.length <= end) break;
+  }
+  const scans: BlockScan[] = [];
+  for (const block of blocks) scans.push(await scanBlock(node, chain, block, isOurs));
+  return { blocks: scans, scannedTo: from + blocks.length - 1 };
+}
+
+async function scanBlock(node: TronNode, chain: ChainDefinition, block: Block, isOurs: IsOurs): Promise<BlockScan> {
+  const reads = block.transactions.map((transaction): Read => ({ transaction, does: readForeign(transaction.raw) }));
+  const candidates = [
+    ...reads.flatMap(toTransfer),
+    ...(await fetchCalls(node, chain, block, reads)),
+    // nothing is paid to oneself
+  ].filter(({ from, to, amount }) => amount > 0n && from !== to);
+  const senders = reads.flatMap(({ does }) => (does ? [does.owner] : []));
+  const ours = await isOurs([...new Set([...senders, ...candidates.map(({ to }) => to)])]);
+  const { number, id: hash, parentId: parentHash } = block;
+  return {
+    ...{ number, hash, parentHash },
+    transactions: reads.map(({ transaction: { id }, does }) => ({ id, messageKey: does && ours.has(does.owner) ? id : null })),
+    deposits: candidates
+      .filter(({ to }) => ours.has(to))
+      .map(({ from, to, ...deposit }) => ({
+        ...deposit,
+        ...{ blockNumber: number, blockHash: hash },
+        fromAddress: showAddress(from),
+        toAddress: showAddress(to),
+      })),
+  };
+}
+
+const showAddress = (key: string): string => toAddress(Buffer.from(key, 'hex')).address;
+
+function toTransfer({ transaction: { id, result }, does }: Read): Candidate[] {
+  if (!does?.transfer || !succeeded.has(result)) return [];
+  const { to, amount } = does.transfer;
+  return [{ txHash: id, position: '0', from: does.owner, to, tokenContract: null, amount }];
+}
+
+/** What contracts have moved: by their events, and TRX by what the node shows of internal transfers. */
+async function fetchCalls(node: TronNode, chain: ChainDefinition, block: Block, reads: Read[]): Promise<Candidate[]> {
+  // other kinds, such as the creation of a contract, have results too
+  const executed = reads.filter(({ transaction: { result }, does }) => result === 'SUCCESS' && !does?.transfer);
+  if (executed.length === 0) return [];
+  const receipts = new Map((await node.receipts(block.number)).map((receipt) => [receipt.id, receipt]));
+  return executed.flatMap(({ transaction: { id } }) => {
+    const receipt = receipts.get(id);
+    if (receipt?.blockNumber !== block.number) throw new Error('a receipt of a solidified block is missing');
+    return receipt.success ? [...toTokens(chain, receipt), ...toInternal(receipt)] : [];
+  });
+}
+
+const toTokens = (chain: ChainDefinition, { id, logs }: Receipt): Candidate[] =>
+  logs.flatMap((log, index) => {
+    const event = readTransfer(log);
+    const contract = event && tokenByContract(chain, showAddress(event.contract))?.contract;
+    if (!event || !contract) return [];
+    const { from, to, amount } = event;
+    return [{ txHash: id, position: String(index + 1), from, to, tokenContract: contract, amount }];
+  });
+
+const toInternal = ({ id, internal }: Receipt): Candidate[] =>
+  internal.map((transfer, index) => ({
+    ...transfer,
+    ...{ txHash: id, position: String(internalPositions + index), tokenContract: null },
+  }));

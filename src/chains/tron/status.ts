@@ -1,0 +1,93 @@
+import type { AttemptState, AttemptStatus, ImpossibleProof, KnownAttempt } from '../chain-client';
+import type { ChainDefinition } from '../types';
+import type { Header } from './answers';
+import { transactionId } from './codec';
+import { findEffect } from './effects';
+import { findExpiry } from './expiry';
+import type { TronNode } from './node';
+
+/** Runs a piece of work at one endpoint after the other. */
+type Ask = <T>(work: (node: TronNode) => Promise<T>) => Promise<T>;
+
+/** Proofs that were found: they hold for ever, and finding one again takes a dozen requests. */
+export class Proofs {
+  private readonly known = new Map<string, ImpossibleProof>();
+
+  constructor(private readonly limit = 1_000) {}
+
+  find(id: string): ImpossibleProof | undefined {
+    return this.known.get(id);
+  }
+
+  add(id: string, proof: ImpossibleProof): void {
+    const [oldest] = this.known.keys();
+    if (this.known.size >= this.limit && oldest !== undefined) this.known.delete(oldest);
+    this.known.set(id, proof);
+  }
+}
+
+interface View {
+  states: AttemptStatus[];
+  /** False where the node lacks blocks that a proof needs: another one may have them. */
+  isConclusive: boolean;
+}
+
+/** The state of every attempt, seen by one node: the first whose view is conclusive, or else the first that answers. */
+export async function askStatus(
+  ask: Ask,
+  chain: ChainDefinition,
+  attempts: KnownAttempt[],
+  proofs: Proofs,
+): Promise<AttemptStatus[]> {
+  const inconclusive: View[] = [];
+  try {
+    return await ask(async (node) => {
+      const view = await fetchView(node, chain, attempts, proofs);
+      if (view.isConclusive) return view.states;
+      inconclusive.push(view);
+      throw new Error('it lacks blocks that a proof needs');
+    });
+  } catch (error) {
+    const [first] = inconclusive;
+    if (first) return first.states;
+    throw error;
+  }
+}
+
+/** The head is asked for first: what is absent afterwards was absent when that block was made. */
+async function fetchView(node: TronNode, chain: ChainDefinition, attempts: KnownAttempt[], proofs: Proofs): Promise<View> {
+  const head = await node.solidHead();
+  let isConclusive = true;
+  const states: AttemptStatus[] = [];
+  for (const attempt of attempts) {
+    const { state, isLacking } = await stateOf(node, chain, head, attempt, proofs);
+    isConclusive &&= !isLacking;
+    states.push({ attempt: attempt.attempt, ...state });
+  }
+  return { states, isConclusive };
+}
+
+async function stateOf(
+  node: TronNode,
+  chain: ChainDefinition,
+  head: Header,
+  { unsigned }: KnownAttempt,
+  proofs: Proofs,
+): Promise<{ state: AttemptState; isLacking?: true }> {
+  // known before it is signed
+  const id = transactionId(unsigned);
+  const included = await findEffect(node, { id, unsigned });
+  if (included) {
+    const depth = Math.max(1, head.number - included.block.number + 1);
+    return { state: { state: 'included', id, depth, effect: included.effect } };
+  }
+  const known = proofs.find(id);
+  if (known) return { state: { state: 'impossible', proof: known } };
+  const expiry = await findExpiry(node, chain, head, unsigned);
+  if (expiry.state === 'expired') {
+    proofs.add(id, expiry.proof);
+    return { state: { state: 'impossible', proof: expiry.proof } };
+  }
+  const state: AttemptState = (await node.isKnown(id)) ? { state: 'pending', id } : { state: 'absent' };
+  return expiry.state === 'lacking' ? { state, isLacking: true } : { state };
+}

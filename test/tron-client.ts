@@ -1,0 +1,53 @@
+import { TronChainClient } from '../src/chains/tron/client';
+import type { KnownAttempt } from '../src/chains/chain-client';
+import type { ChainDefinition, Hex, Prepared, TransactionIntent } from '../src/chains/types';
+import { signDigest, tronChain, tronCodec } from './tron';
+import type { Holder, TestChain } from './tron-simulator';
+
+export const tronDefinition = (changes: Partial<ChainDefinition> = {}): ChainDefinition => ({ ...tronChain(), ...changes });
+
+/** `names`: of endpoints of the simulator, in the order in which they are asked; without any it is the simulator itself. */
+export const connectTron = (chain: TestChain, names: string[] = [], changes: Partial<ChainDefinition> = {}): TronChainClient =>
+  new TronChainClient(
+    tronDefinition(changes),
+    (names.length > 0 ? names.map((name) => `${chain.url}/endpoint/${name}`) : [chain.url]).map((url) => `${url}?rate=1000`),
+  );
+
+export const payTron = (
+  from: Holder,
+  recipient: string,
+  amount: bigint,
+  tokenContract: string | null = null,
+): TransactionIntent => ({
+  from: from.address,
+  outputs: [{ recipient, tokenContract, amount }],
+});
+
+export interface MadeTransaction {
+  intent: TransactionIntent;
+  prepared: Prepared;
+  unsigned: Hex;
+  id: string;
+  bytes: Hex;
+}
+
+/** Prepared by the client, built by the codec, and signed. */
+export async function makeTron(client: TronChainClient, from: Holder, intent: TransactionIntent): Promise<MadeTransaction> {
+  const prepared = await client.prepare({ kind: 'first', intent, previous: [] });
+  const unsigned = tronCodec.build({ chain: client.chain, intent, kind: 'first', prepared, resources: [] });
+  const [payload] = tronCodec.signingPayloads(unsigned, intent.from);
+  return {
+    intent,
+    prepared,
+    unsigned,
+    ...tronCodec.assemble(unsigned, [signDigest(payload?.digest as Hex, from.key)], intent.from),
+  };
+}
+
+export const toKnown = ({ intent, prepared, unsigned, id }: MadeTransaction, attempt = 1): KnownAttempt => ({
+  ...{ attempt, kind: attempt === 1 ? 'first' : 'reissue', intent, unsigned, messageKey: id, ids: [id] },
+  ...{ expiry: prepared.expiry, begunAt: new Date() },
+});
+
+export const statusOfTron = async (client: TronChainClient, ...made: MadeTransaction[]) =>
+  client.status(made.map((it, index) => toKnown(it, index + 1)));

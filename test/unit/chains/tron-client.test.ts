@@ -1,0 +1,200 @@
+import { parseAddress } from '../../../dev/tron/address';
+import type { EffectRequest } from '../../../src/chains/chain-client';
+import { getFamily } from '../../../src/chains/families';
+import type { TronChainClient } from '../../../src/chains/tron/client';
+import type { Hex, TransactionIntent } from '../../../src/chains/types';
+import { connectTron, type MadeTransaction, makeTron, payTron, statusOfTron, tronDefinition } from '../../tron-client';
+import { type Holder, newHolder, TestChain, transferData, trx, usdt } from '../../tron-simulator';
+
+let chain: TestChain;
+let client: TronChainClient;
+let [alice, bob]: Holder[] = [];
+const definition = tronDefinition;
+const from = () => alice as Holder;
+const to = () => bob as Holder;
+const mine = (blocks = 1, skip_ms = 0) => chain.control('mine', { blocks, skip_ms });
+/** Until what is in blocks is solidified. */
+const solidify = () => mine(19);
+
+const pay = (recipient: string, amount: bigint, token: string | null = null, memo?: string): TransactionIntent => ({
+  ...payTron(from(), recipient, amount, token),
+  ...(memo !== undefined && { memo }),
+});
+const make = (intent: TransactionIntent) => makeTron(client, from(), intent);
+const statusOf = async (made: MadeTransaction) => (await statusOfTron(client, made))[0];
+const effectOf = async ({ id, intent, unsigned }: EffectRequest) => (await client.effects([{ id, intent, unsigned }])).get(id);
+
+beforeAll(async () => {
+  chain = await TestChain.start();
+  client = connectTron(chain);
+  alice = await chain.funded(trx(10_000), 1_000_000_000n);
+  bob = await chain.funded(trx(5));
+  await solidify();
+});
+afterEach(() => chain.control('heal'));
+afterAll(() => TestChain.stopAll());
+
+describe('TRX', () => {
+  test('is prepared, taken, pending, and included once it is solidified', async () => {
+    const made = await make(pay(to().address, trx(3)));
+    // an account that exists: its bytes alone
+    expect(BigInt(made.prepared.feeBound)).toBeGreaterThanOrEqual(268_000n);
+    expect(BigInt(made.prepared.feeBound)).toBeLessThan(280_000n);
+    expect(await statusOf(made)).toEqual({ attempt: 1, state: 'absent' });
+    expect(await client.broadcast(made.bytes)).toEqual({ outcome: 'accepted' });
+    expect(await client.broadcast(made.bytes)).toEqual({ outcome: 'accepted' });
+    expect(await statusOf(made)).toEqual({ attempt: 1, state: 'pending', id: made.id });
+    await mine();
+    expect(await statusOf(made)).toMatchObject({ state: 'pending' });
+    expect(await effectOf(made)).toBeUndefined();
+    await solidify();
+    const amount = trx(3);
+    const effect = { success: true, debited: amount, received: amount, fee: expect.any(BigInt) };
+    expect(await statusOf(made)).toEqual({
+      ...{ attempt: 1, state: 'included', id: made.id, depth: 1 },
+      effect: { ...effect, blockNumber: expect.any(Number), blockHash: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    });
+    expect(await effectOf(made)).toMatchObject(effect);
+    // again, and late
+    expect(await client.broadcast(made.bytes)).toEqual({ outcome: 'accepted' });
+  });
+
+  test('to somebody new costs an account, which is within the bound and in the fee', async () => {
+    const stranger = newHolder();
+    const made = await make(pay(stranger.address, trx(2)));
+    const chainBound = getFamily('tron-local').fees.bound(definition(), definition().native, await client.feeLevels());
+    expect(BigInt(made.prepared.feeBound)).toBeGreaterThan(trx(1));
+    expect(BigInt(made.prepared.feeBound)).toBeLessThanOrEqual(chainBound);
+    await client.broadcast(made.bytes);
+    await mine();
+    await solidify();
+    const effect = await effectOf(made);
+    expect(effect?.fee).toBe(1_100_000n);
+    expect(await chain.balance(stranger)).toBe(trx(2));
+  });
+
+  test('with a memo costs what memos cost', async () => {
+    const plain = await make(pay(to().address, trx(1)));
+    const made = await make(pay(to().address, trx(1), null, 'invoice 7'));
+    expect(BigInt(made.prepared.feeBound) - BigInt(plain.prepared.feeBound)).toBe(1_000_000n + 11n * 1_000n);
+    await client.broadcast(made.bytes);
+    await mine();
+    await solidify();
+    expect((await effectOf(made))?.fee).toBeGreaterThanOrEqual(1_000_000n);
+  });
+
+  test('is not prepared for a contract, nor without the TRX for it', async () => {
+    await expect(client.prepare({ kind: 'first', intent: pay(usdt, 1n), previous: [] })).rejects.toMatchObject({
+      code: 'reverted_on_chain',
+    });
+    const intent = pay(newHolder().address, trx(100_000));
+    await expect(client.prepare({ kind: 'first', intent, previous: [] })).rejects.toMatchObject({ code: 'chain_unavailable' });
+  });
+});
+
+describe('tokens', () => {
+  test('a transfer is judged by its event, and pays within its bound', async () => {
+    const intent = pay(newHolder().address, 5_000_000n, usdt);
+    const made = await make(intent);
+    const token = definition().tokens.find(({ contract }) => contract === usdt);
+    const bound = token && getFamily('tron-local').fees.bound(definition(), token, await client.feeLevels());
+    expect(BigInt(made.prepared.feeBound)).toBeLessThanOrEqual(bound ?? 0n);
+    await client.broadcast(made.bytes);
+    await mine();
+    await solidify();
+    const effect = await effectOf(made);
+    expect(effect).toMatchObject({ success: true, debited: 5_000_000n, received: 5_000_000n });
+    expect(effect?.fee).toBeGreaterThan(0n);
+    expect(effect?.fee).toBeLessThanOrEqual(BigInt(made.prepared.feeBound));
+  });
+
+  test('the fee limit has room for a penalty that grows before the transfer is executed', async () => {
+    await chain.control('contract', { address: usdt, energyFactor: 10_000 });
+    const made = await make(pay(to().address, 1n, usdt));
+    await client.broadcast(made.bytes);
+    await chain.control('contract', { address: usdt, energyFactor: 14_000 });
+    await mine();
+    await solidify();
+    expect(await effectOf(made)).toMatchObject({ success: true, received: 1n });
+    await chain.control('contract', { address: usdt, energyFactor: 0 });
+  });
+
+  test('the fee limit has room for a recipient that gives away its last token before', async () => {
+    const holder = await chain.funded(trx(100), 7n);
+    const made = await make(pay(holder.address, 1n, usdt));
+    await chain.include(chain.call(holder, parseAddress(usdt), transferData(from(), 7n)), holder);
+    await client.broadcast(made.bytes);
+    await mine();
+    await solidify();
+    expect(await effectOf(made)).toMatchObject({ success: true, received: 1n });
+  });
+
+  test('what runs out of energy has failed, with its fee', async () => {
+    const made = await make(pay(to().address, 1n, usdt));
+    await chain.control('contract', { address: usdt, energyFactor: 34_000 });
+    await client.broadcast(made.bytes);
+    await mine();
+    await chain.control('contract', { address: usdt, energyFactor: 0 });
+    await solidify();
+    const effect = await effectOf(made);
+    expect(effect).toMatchObject({ success: false, debited: null, received: null });
+    expect(effect?.fee).toBeGreaterThan(0n);
+    expect(effect?.fee).toBeLessThanOrEqual(BigInt(made.prepared.feeBound));
+  });
+
+  test('a transfer that would revert is not prepared', async () => {
+    const intent = pay(to().address, 10n ** 18n, usdt);
+    await expect(client.prepare({ kind: 'first', intent, previous: [] })).rejects.toMatchObject({ code: 'reverted_on_chain' });
+  });
+});
+
+test('equal payments at the same moment are different transactions', async () => {
+  const stranger = await chain.funded(trx(1));
+  const made = await Promise.all(Array.from({ length: 20 }, () => make(pay(stranger.address, trx(1)))));
+  expect(new Set(made.map(({ id }) => id)).size).toBe(20);
+  await Promise.all(made.map(({ bytes }) => client.broadcast(bytes)));
+  await mine();
+  await solidify();
+  const effects = await client.effects(made.map(({ id, intent, unsigned }) => ({ id, intent, unsigned })));
+  expect(made.map(({ id }) => effects.get(id)?.success)).toEqual(made.map(() => true));
+  expect(await chain.balance(stranger)).toBe(trx(21));
+});
+
+test('what a fork has removed is sent again', async () => {
+  const made = await make(pay(to().address, trx(1)));
+  await client.broadcast(made.bytes);
+  await mine(2);
+  await chain.control('fork', { depth: 2, transactions: 'drop' });
+  expect(await statusOf(made)).toEqual({ attempt: 1, state: 'absent' });
+  expect(await client.broadcast(made.bytes)).toEqual({ outcome: 'accepted' });
+  await mine();
+  await solidify();
+  expect(await statusOf(made)).toMatchObject({ state: 'included', effect: { success: true } });
+});
+
+describe('broadcast', () => {
+  test.each<[string, 'rejected' | 'waiting', (made: MadeTransaction) => Promise<unknown>, string]>([
+    ['expired', 'waiting', () => mine(1, 3_600_000), 'the transaction has expired'],
+    [
+      'not covered',
+      'rejected',
+      async () => {
+        const spend = chain.transfer(from(), to(), (await chain.balance(from())) - trx(1));
+        await chain.include(spend, from());
+      },
+      'the account lacks what it is to pay',
+    ],
+  ])('what is %s is %s', async (_, outcome, change, reason) => {
+    const made = await make(pay(to().address, trx(2)));
+    await change(made);
+    expect(await client.broadcast(made.bytes)).toEqual({ outcome, reason });
+    await chain.control('faucet', { address: from().address, amount: String(trx(10_000)) });
+    await solidify();
+  });
+
+  test('with another signature it is rejected at once', async () => {
+    const made = await make(pay(to().address, trx(2)));
+    const bytes = `${made.bytes.slice(0, -4)}${made.bytes.endsWith('1b') ? '001c' : '001b'}` as Hex;
+    expect(await client.broadcast(bytes)).toEqual({ outcome: 'rejected', reason: 'the signature was refused' });
+  });
+});

@@ -1,0 +1,186 @@
+import { createHash } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { TronChainClient } from '../../../src/chains/tron/client';
+import { TronNode } from '../../../src/chains/tron/node';
+import { Pace } from '../../../src/chains/tron/pace';
+import { parseEndpoint } from '../../../src/chains/tron/url';
+import { ConfigError } from '../../../src/platform/config';
+import { connectTron, tronDefinition } from '../../tron-client';
+import { TestChain } from '../../tron-simulator';
+
+interface Stub {
+  url: string;
+  /** Paths and headers of what was asked. */
+  asked: { path: string; headers: IncomingMessage['headers']; body: string }[];
+}
+
+const servers: Server[] = [];
+
+/** A node with these answers, of which the last one is repeated; a number is a status. */
+async function stub(...answers: (object | number | string)[]): Promise<Stub> {
+  const asked: Stub['asked'] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const answer = answers[Math.min(asked.length, answers.length - 1)];
+      asked.push({ path: request.url ?? '', headers: request.headers, body: Buffer.concat(chunks).toString() });
+      if (typeof answer === 'number') response.writeHead(answer).end('{}');
+      else response.end(typeof answer === 'string' ? answer : JSON.stringify(answer));
+    });
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+}
+
+const nile = tronDefinition({
+  network: 'nile',
+  genesisHash: `${'0'.repeat(16)}d698d4192c56cb6be724a558448e2684802de4d6cd8690dc`,
+});
+const genesis = (id: string | null) => ({ blockID: id, block_header: { raw_data: { parentHash: 'e'.repeat(64) } } });
+const receiptOf = (url: string) => new TronNode(nile, url, 1).findReceipt('a'.repeat(64));
+
+afterAll(async () => {
+  for (const server of servers) await new Promise((resolve) => server.close(resolve).closeAllConnections());
+  await TestChain.stopAll();
+});
+
+describe('the url', () => {
+  test('has the API key, which is sent in a header, and the rate', async () => {
+    const { url, asked } = await stub({});
+    const withKey = url.replace('http://', 'http://my%20key@');
+    expect(await receiptOf(`${withKey}/v1/?rate=5`)).toBeNull();
+    expect(asked[0]).toMatchObject({ path: '/v1/walletsolidity/gettransactioninfobyid', body: `{"value":"${'a'.repeat(64)}"}` });
+    expect(asked[0]?.headers).toMatchObject({ 'tron-pro-api-key': 'my key', 'content-type': 'application/json' });
+    expect(asked[0]?.headers.authorization).toBeUndefined();
+    await receiptOf(url);
+    expect(asked[1]?.headers).not.toHaveProperty('tron-pro-api-key');
+  });
+
+  test.each(['0', '-1', 'x', '1001', 'Infinity'])('with the rate %s is refused, and not shown', (rate) => {
+    const create = () => parseEndpoint(`https://secret@host.example/?rate=${rate}`, 'CHAIN_TRON_RPC_URLS entry 2');
+    expect(create).toThrow(ConfigError);
+    expect(create).toThrow(/^CHAIN_TRON_RPC_URLS entry 2 has a rate/);
+  });
+});
+
+describe('requests', () => {
+  test('are spaced by the rate, and wait when the endpoint has refused one', async () => {
+    const pace = new Pace(50);
+    const started = Date.now();
+    await Promise.all(Array.from({ length: 6 }, () => pace.wait()));
+    expect(Date.now() - started).toBeGreaterThanOrEqual(95);
+    pace.pause(100);
+    const paused = Date.now();
+    await pace.wait();
+    expect(Date.now() - paused).toBeGreaterThanOrEqual(95);
+  });
+
+  test('that would wait too long are refused', async () => {
+    const pace = new Pace(1, () => 0);
+    pace.pause(15_001);
+    await expect(pace.wait()).rejects.toThrow('too many requests wait');
+  });
+
+  test.each([429, 403])('that were one too many (%s) are repeated', async (status) => {
+    const { url, asked } = await stub(status, {});
+    expect(await receiptOf(url)).toBeNull();
+    expect(asked).toHaveLength(2);
+  });
+
+  test.each<[string, object | number | string]>([
+    ['a failure', 500],
+    ['no JSON', '<html>'],
+    ['an exception with status 200', { Error: 'class java.lang.NullPointerException : null' }],
+    ['a list', []],
+    ['another transaction', { id: 'b'.repeat(64), blockNumber: 1 }],
+    ['no number', { id: 'a'.repeat(64), blockNumber: 'x' }],
+  ])('are not repeated after %s', async (_, answer) => {
+    const { url, asked } = await stub(answer);
+    const failure = await receiptOf(url).catch((error: unknown) => error as Error);
+    expect(failure).toBeInstanceOf(Error);
+    expect((failure as Error).message).not.toContain('127.0.0.1');
+    expect(asked).toHaveLength(1);
+  });
+});
+
+describe('identity', () => {
+  test.each<[string, object]>([
+    ['the genesis block of the chain', genesis(nile.genesisHash)],
+    ['none, as a node that does not keep it', {}],
+  ])('%s is taken', async (_, answer) => {
+    const { url } = await stub(answer);
+    await expect(new TronChainClient(nile, [url]).verifyIdentity()).resolves.toBeUndefined();
+  });
+
+  test('another genesis block stops the process', async () => {
+    const { url } = await stub(genesis('00000000000000001ebf88508a03865c71d452e25f4d51194196a1d22b6653dc'));
+    const verified = new TronChainClient(nile, [url]).verifyIdentity();
+    await expect(verified).rejects.toThrow('CHAIN_TRON_RPC_URLS entry 1 serves a chain with another genesis block');
+    await expect(verified).rejects.toBeInstanceOf(ConfigError);
+  });
+
+  test('a real node is refused locally', async () => {
+    const { url } = await stub({ configNodeInfo: { codeVersion: '4.8.0' } });
+    await expect(new TronChainClient(tronDefinition(), [url]).verifyIdentity()).rejects.toThrow('is not the simulator');
+  });
+});
+
+describe('what nodes say of a transaction', () => {
+  const bytes = '0x0a0105' as const;
+  const txid = createHash('sha256').update(Buffer.from('05', 'hex')).digest('hex');
+  const first = genesis(nile.genesisHash);
+  const refusing = (code: string, known: object = {}) => stub(first, { code, txid, message: '' }, known);
+  const accepting = () => stub(first, { result: true, txid });
+  const send = async (...stubs: Promise<Stub>[]) =>
+    new TronChainClient(
+      nile,
+      (await Promise.all(stubs)).map(({ url }) => `${url}?rate=1000`),
+    ).broadcast(bytes);
+
+  test.each([
+    'SERVER_BUSY',
+    'NO_CONNECTION',
+    'NOT_ENOUGH_EFFECTIVE_CONNECTION',
+    'BLOCK_UNSOLIDIFIED',
+    'OTHER_ERROR',
+    'constructor',
+  ])('%s says nothing: another one is asked, and without one the outcome is unknown', async (code) => {
+    expect(await send(refusing(code), accepting())).toEqual({ outcome: 'accepted' });
+    await expect(send(refusing(code))).rejects.toMatchObject({ code: 'chain_unavailable' });
+  });
+
+  test.each(['TAPOS_ERROR', 'CONTRACT_VALIDATE_ERROR', 'CONTRACT_EXE_ERROR', 'BANDWITH_ERROR'])(
+    '%s is of what this node has seen: another one may take it',
+    async (code) => {
+      expect(await send(refusing(code), accepting())).toEqual({ outcome: 'accepted' });
+      expect(await send(refusing(code))).toEqual({ outcome: 'rejected', reason: expect.any(String) });
+      expect(await send(refusing(code), refusing('TRANSACTION_EXPIRATION_ERROR'))).toMatchObject({ outcome: 'waiting' });
+    },
+  );
+
+  test.each(['SIGERROR', 'TOO_BIG_TRANSACTION_ERROR'])('%s counts at once, unless the node has it', async (code) => {
+    expect(await send(refusing(code), accepting())).toEqual({ outcome: 'rejected', reason: expect.any(String) });
+    expect(await send(refusing(code, { txID: txid }))).toEqual({ outcome: 'accepted' });
+  });
+
+  test('DUP_TRANSACTION_ERROR: the node has it; an answer about another transaction is none', async () => {
+    expect(await send(refusing('DUP_TRANSACTION_ERROR'))).toEqual({ outcome: 'accepted' });
+    await expect(send(stub(first, { result: true, txid: 'ab'.repeat(32) }))).rejects.toMatchObject({ code: 'chain_unavailable' });
+  });
+});
+
+test('an endpoint that is down, late with its limit or refuses is followed by the next one', async () => {
+  const chain = await TestChain.start();
+  await chain.control('mine', { blocks: 25 });
+  const client = connectTron(chain, ['down', 'limited', 'good']);
+  await chain.control('endpoint', { name: 'down', down: true });
+  await chain.control('endpoint', { name: 'limited', requestsPerSecond: 0 });
+  expect(await client.head()).toEqual({ number: expect.any(Number) });
+  await chain.control('endpoint', { name: 'good', down: true });
+  const failure = await client.head().catch((error: unknown) => error as Error);
+  expect(failure).toMatchObject({ code: 'chain_unavailable' });
+  expect((failure as Error).message).not.toContain('127.0.0.1');
+});

@@ -1,0 +1,190 @@
+import { parseAddress } from '../../../dev/tron/address';
+import type { TronChainClient } from '../../../src/chains/tron/client';
+import { readFields } from '../../../src/chains/tron/codec/fields';
+import { readForeign } from '../../../src/chains/tron/foreign';
+import { readBlock, readReceipt, type Receipt } from '../../../src/chains/tron/answers';
+import { TronNode } from '../../../src/chains/tron/node';
+import { scanBlocks } from '../../../src/chains/tron/scan';
+import { connectTron, makeTron, payTron, tronDefinition } from '../../tron-client';
+import { type Holder, newHolder, TestChain, transferData, trx, usdt } from '../../tron-simulator';
+
+let chain: TestChain;
+let client: TronChainClient;
+let alice: Holder;
+let bob: Holder;
+const token = parseAddress(usdt);
+const keyOf = ({ bytes }: Holder): string => bytes.toString('hex');
+const oursAre =
+  (...holders: Holder[]) =>
+  (keys: string[]) =>
+    Promise.resolve(new Set(keys.filter((key) => holders.some((holder) => keyOf(holder) === key))));
+const mine = (blocks = 1) => chain.control('mine', { blocks });
+const solidify = () => mine(19);
+const head = async (): Promise<number> => (await chain.control('status')).head;
+
+beforeAll(async () => {
+  chain = await TestChain.start();
+  client = connectTron(chain);
+  alice = await chain.funded(trx(10_000), 1_000_000_000n);
+  bob = await chain.funded(trx(1_000));
+  await solidify();
+});
+afterEach(() => chain.control('heal'));
+afterAll(() => TestChain.stopAll());
+
+test('deposits of TRX and of registered tokens, and what the gateway’s own addresses have signed', async () => {
+  const before = await head();
+  const made = await makeTron(client, alice, payTron(alice, bob.address, trx(2)));
+  await client.broadcast(made.bytes);
+  const moved = await chain.include(chain.call(alice, token, transferData(bob, 7n)), alice);
+  await chain.include(chain.call(bob, token, transferData(bob, 2n)), bob);
+  const failed = await chain.include(chain.call(alice, token, transferData(bob, 10n ** 18n)), alice);
+  const back = await chain.include(chain.transfer(bob, alice, 3n), bob);
+  expect(failed.receipt.result).toBe('REVERT');
+  await solidify();
+
+  const { blocks, scannedTo } = await client.scan(before + 1, before + 4, oursAre(bob));
+  expect(scannedTo).toBe(before + 4);
+  expect(blocks.map(({ number }) => number)).toEqual([1, 2, 3, 4].map((step) => before + step));
+  blocks.slice(1).forEach(({ parentHash }, index) => expect(parentHash).toBe(blocks[index]?.hash));
+  const [first, , second, third] = blocks;
+  const common = { fromAddress: alice.address, toAddress: bob.address };
+  expect(blocks.flatMap(({ deposits }) => deposits)).toEqual([
+    {
+      ...{ txHash: made.id, position: '0', tokenContract: null, amount: trx(2), ...common },
+      ...{ blockNumber: first?.number, blockHash: first?.hash },
+    },
+    {
+      ...{ txHash: moved.id, position: '1', tokenContract: usdt, amount: 7n, ...common },
+      ...{ blockNumber: first?.number, blockHash: first?.hash },
+    },
+  ]);
+  expect(second?.transactions).toEqual([{ id: failed.id, messageKey: null }]);
+  expect(third?.transactions).toEqual([{ id: back.id, messageKey: back.id }]);
+
+  const [again] = (await client.scan(before + 1, before + 1, oursAre(alice))).blocks;
+  expect(again?.deposits).toEqual([]);
+  expect(again?.transactions).toEqual([made.id, moved.id].map((id) => ({ id, messageKey: id })));
+  expect(await client.block(before + 1)).toEqual({ number: before + 1, hash: first?.hash, parentHash: first?.parentHash });
+});
+
+test('what is not solidified is not there', async () => {
+  const { number } = await client.head();
+  expect(number).toBe((await head()) - 19);
+  expect(await client.block(number + 1)).toBeNull();
+  expect(await client.scan(number + 1, number + 3, oursAre(bob))).toEqual({ blocks: [], scannedTo: number });
+  expect((await client.scan(number - 25, number + 5, oursAre())).scannedTo).toBe(number);
+  expect(() => client.scan(5, 60, oursAre())).toThrow(RangeError);
+});
+
+test('TRX that a contract sends on', async () => {
+  const splitter = newHolder();
+  // sends what it is called with to the address in its calldata
+  await chain.control('contract', { address: splitter.address, code: '60008060008034600035620f4240f100' });
+  const before = await head();
+  const word = bob.bytes.subarray(1).toString('hex').padStart(64, '0');
+  const sent = await chain.include(chain.call(alice, splitter.bytes, word, {}, 5_000n), alice);
+  await solidify();
+  expect(sent.receipt.result).toBe('SUCCESS');
+  const { blocks } = await client.scan(before + 1, before + 1, oursAre(bob));
+  expect(blocks[0]?.deposits).toEqual([
+    expect.objectContaining({
+      ...{ txHash: sent.id, position: '1000000', tokenContract: null, amount: 5_000n },
+      ...{ fromAddress: splitter.address, toAddress: bob.address },
+    }),
+  ]);
+});
+
+test.each(['absent', 'height', 'amount'] as const)(
+  'an endpoint that lies about transactions (%s) credits nothing false',
+  async (lie) => {
+    const before = await head();
+    const paid = await chain.include(chain.transfer(alice, bob, 11n), alice);
+    await solidify();
+    await chain.control('endpoint', { name: 'liar', lie });
+    const scanned = connectTron(chain, ['liar', 'honest']).scan(before + 1, before + 1, oursAre(bob));
+    const deposits = (await scanned).blocks.flatMap((block) => block.deposits);
+    expect(deposits).toEqual([expect.objectContaining({ txHash: paid.id, amount: 11n })]);
+  },
+);
+
+test('a failed look-up of addresses is not the endpoint’s fault', async () => {
+  const broken = () => Promise.reject(new Error('no database'));
+  const number = (await head()) - 19;
+  await chain.include(chain.transfer(alice, bob, 11n), alice);
+  await solidify();
+  await expect(client.scan(number, number + 19, broken)).rejects.toMatchObject({ code: 'unavailable' });
+});
+
+test('a receipt that contradicts its block credits nothing', async () => {
+  const before = await head();
+  const paid = await chain.include(chain.call(alice, token, transferData(bob, 3n)), alice);
+  await solidify();
+  const url = `${chain.url}?rate=1000`;
+  const node = new TronNode(tronDefinition(), url, 1);
+  const scan = () => scanBlocks(node, tronDefinition(), { from: before + 1, to: before + 1 }, oursAre(bob));
+  expect((await scan()).blocks[0]?.deposits).toHaveLength(1);
+  const [receipt] = await node.receipts(before + 1);
+  const shown = jest.spyOn(node, 'receipts').mockResolvedValueOnce([{ ...(receipt as Receipt), success: false }]);
+  expect((await scan()).blocks[0]?.deposits).toEqual([]);
+  shown.mockResolvedValueOnce([{ ...(receipt as Receipt), blockNumber: before }]);
+  await expect(scan()).rejects.toThrow('a receipt of a solidified block is missing');
+  expect(receipt?.id).toBe(paid.id);
+});
+
+describe('transactions of others', () => {
+  const hex = (text: string) => Buffer.from(text.replaceAll(' ', ''), 'hex');
+
+  test('are read as the network reads them', () => {
+    expect([readFields(hex('0801 0802')).number(1), readFields(hex('0a01aa 0a01bb')).bytes(1).toString('hex')]).toEqual([
+      2n,
+      'bb',
+    ]);
+    // -1, a fixed field of eight bytes, one of four
+    expect(readFields(hex('08ffffffffffffffffff01 11 0000000000000000 1d 00000000 2005')).number(4)).toBe(5n);
+    // an unknown group holds fields of its own
+    expect(readFields(hex('1803 a306 1863 a406')).number(3)).toBe(3n);
+    expect(readFields(Buffer.alloc(0)).bytes(7)).toHaveLength(0);
+  });
+
+  test.each(['08', '0a05aa', '0effff', '0c', '0b', `08${'ff'.repeat(11)}`, '0aff'])('%s is nothing', (text) => {
+    expect(() => readFields(hex(text))).toThrow();
+    expect(readForeign(hex(text))).toBeNull();
+  });
+});
+
+describe('answers of a node', () => {
+  const header = (txTrieRoot: string) => ({
+    blockID: `${'0'.repeat(15)}5${'a'.repeat(48)}`,
+    block_header: { raw_data: { number: 5, timestamp: 7, parentHash: 'b'.repeat(64), txTrieRoot } },
+  });
+
+  test('a block whose transactions are missing or other ones is none', () => {
+    expect(readBlock(header('0'.repeat(64))).transactions).toEqual([]);
+    expect(() => readBlock(header('c'.repeat(64)))).toThrow('lacks its transactions');
+    const transactions = [{ txID: 'd'.repeat(64), raw_data_hex: '0a00', ret: [{ contractRet: 'SUCCESS' }] }];
+    expect(() => readBlock({ ...header('c'.repeat(64)), transactions })).toThrow('not the one that its id names');
+    expect(() => readBlock({ ...header('0'.repeat(64)), blockID: 'a'.repeat(64) })).toThrow('the number of another one');
+  });
+
+  test('internal transactions that pay nothing, or in other tokens, are left out', () => {
+    const [from, to] = ['41'.padEnd(42, '1'), '41'.padEnd(42, '2')];
+    const internal = (note: string, more: object = {}, value: object = { callValue: 5 }) => ({
+      ...{ caller_address: from, transferTo_address: to, callValueInfo: [value], note: Buffer.from(note).toString('hex') },
+      ...more,
+    });
+    const receipt = readReceipt({
+      ...{ id: 'e'.repeat(64), blockNumber: 5 },
+      internal_transactions: [
+        internal('call'),
+        internal('suicide'),
+        internal('delegateResourceOfEnergy'),
+        internal('call', { rejected: true }),
+        internal('call', {}, { callValue: Number.MAX_VALUE, tokenId: '1000001' }),
+        internal('call', {}, {}),
+        internal('call', { transferTo_address: '' }),
+      ] as never,
+    });
+    expect(receipt?.internal).toEqual([5n, 5n].map((amount) => ({ from, to, amount })));
+  });
+});
