@@ -6,6 +6,7 @@ import { readJson } from './files';
 import { devPaths } from './paths';
 import { endProcess, processIdentity, until } from './processes';
 import type { StackChain, StackFile } from './stack-file';
+import { SimulatorClient } from './tron/stack';
 
 /** What can go wrong on a local chain, on demand. */
 export interface ChainFaults {
@@ -16,8 +17,8 @@ export interface ChainFaults {
   /** The node forgets a transaction that waits for a block; on Bitcoin all of them, since its node is started again for that: it may lose the newest blocks too. */
   drop(id: string): Promise<void>;
   /**
-   * Other blocks take the place of the newest ones. On EVM chains their transactions are gone; on Bitcoin they are in the new blocks
-   * or wait for one.
+   * Other blocks take the place of the newest ones. On EVM chains and Tron their transactions are gone; on Bitcoin they are in the new
+   * blocks or wait for one.
    */
   reorganise(depth: number): Promise<void>;
 }
@@ -38,6 +39,7 @@ export function chainFaults(dataDir: string, name: string): ChainFaults {
   if (!chain) throw new FaultError(`there is no chain ${name}: is a stack running?`);
   if (!chain.faucet) throw new FaultError(`${name} is not a local chain: it has no faults on demand`);
   if (chain.family === 'evm') return evmFaults(chain, name);
+  if (chain.family === 'tron') return new SimulatorClient(chain.rpc).faults;
   const restart = async () => {
     const pid = () => read()?.processes[`chain:${name}`]?.[0];
     const before = pid() ?? 0;

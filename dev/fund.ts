@@ -1,10 +1,12 @@
 import { type Address, getAddress, isAddress, parseUnits } from 'viem';
 import { parseAddress as parseOnBitcoin } from '../src/chains/bitcoin/codec/address';
 import { regtest } from '../src/chains/bitcoin/network';
+import { parseAddress as parseOnTron } from '../src/chains/tron/codec/address';
 import { loadRegistry, tokenBySymbol } from '../src/chains/registry';
 import { BitcoinDevNode } from './bitcoin';
 import { devChain, mintToken, sendNative } from './chain';
 import type { StackFile } from './stack-file';
+import { SimulatorClient } from './tron/stack';
 
 /** A request the faucet cannot serve; the message says what is possible. */
 export class FaucetError extends Error {}
@@ -33,6 +35,11 @@ export async function fund(
     );
   const atomic = parseAmount(amount, token.decimals);
   if (chain.family === 'bitcoin') return new BitcoinDevNode(chain.rpc).fund(parseBitcoinAddress(address), atomic);
+  if (chain.family === 'tron') {
+    const simulator = new SimulatorClient(chain.rpc);
+    const to = parseTronAddress(address);
+    return token.contract === null ? simulator.fund(to, atomic) : simulator.fundToken(token.contract, to, atomic);
+  }
   const to = parseAddress(address);
   const node = devChain(chain.rpc);
   return token.contract === null ? sendNative(node, to, atomic) : mintToken(node, token.contract as Address, to, atomic);
@@ -41,6 +48,12 @@ export async function fund(
 function parseBitcoinAddress(text: string): string {
   const parsed = parseOnBitcoin(regtest, text);
   if (!parsed) throw new FaucetError(`${text} is not an address (P2PKH, P2SH, P2WPKH, P2WSH or P2TR)`);
+  return parsed.address;
+}
+
+function parseTronAddress(text: string): string {
+  const parsed = parseOnTron(text);
+  if (!parsed) throw new FaucetError(`${text} is not an address (T… in Base58Check, or 41 and 40 hex digits)`);
   return parsed.address;
 }
 

@@ -175,7 +175,10 @@ function commonVariables(env: NodeJS.ProcessEnv, { temporalAddress, chains }: St
   const excluded =
     /^(npm_|JEST_|NODE_ENV$|DATABASE_(OWNER_)?URL|JWT_P(RIVATE|UBLIC)_KEY|(TOTP|WEBHOOK)_SECRETS_KEY|STORED_ANSWERS_KEY|ORDER_KEY|DEPLOYMENT_ID|MPC_NODE_|METRICS_|TEST_POSTGRES)/;
   const inherited = Object.fromEntries(Object.entries(env).filter(([name]) => !excluded.test(name)));
-  const rpcUrls = Object.entries(chains).map(([name, { rpc }]) => [rpcUrlsVariable(name), env[rpcUrlsVariable(name)] || rpc]);
+  const rpcUrls = Object.entries(chains).map(([name, { rpc, gateway_rpc: own = rpc }]) => [
+    rpcUrlsVariable(name),
+    env[rpcUrlsVariable(name)] || own,
+  ]);
   return {
     ...inherited,
     GATEWAY_ENV: 'local',

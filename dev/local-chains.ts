@@ -3,6 +3,7 @@ import { startBitcoinChain } from './bitcoin-chain';
 import { BtcdMissing } from './btcd';
 import { type ServicesContext, startEvmChain } from './services';
 import type { StackChain } from './stack-file';
+import { startTronChain } from './tron-chain';
 
 /** null: what the chain needs is missing on this machine, which `note` says. */
 export async function startChain(
@@ -12,6 +13,7 @@ export async function startChain(
   note: (text: string) => void,
 ): Promise<StackChain | null> {
   if (chain.family === 'evm') return startEvmChain(context, chain, index);
+  if (chain.family === 'tron-local') return startTronChain(context, chain, index);
   try {
     return await startBitcoinChain(context, chain, index, note);
   } catch (error) {

@@ -25,6 +25,8 @@ export interface StackChain {
   family: string;
   /** What an ordinary client of the chain takes; with user and password where the node asks for them. */
   rpc: string;
+  /** What the gateway is given, where it is not the same. */
+  gateway_rpc?: string;
   /** Of EVM chains. */
   chain_id?: number;
   /** Of other chains: the name that their own software has for it. */

@@ -5,7 +5,7 @@ import { fund } from '../fund';
 import { poll } from './poll';
 import type { StackFile } from '../stack-file';
 import { ApiClient, type Call } from './client';
-import { payOnBitcoin } from './bitcoin';
+import { otherChains, payOn } from './other-chains';
 import { refusedByBlacklist } from './refused';
 
 const chain = 'ethereum';
@@ -137,9 +137,9 @@ export async function runScenario(stack: StackFile, { step, print }: ScenarioOut
   if (after.usdc?.balance !== '75' || after.usdc.locked_balance !== '0')
     throw new Error(`75 USDC and nothing locked were expected, not ${show(after)}`);
 
-  if (stack.chains.bitcoin) {
-    step('The same on another chain: bitcoin');
-    await payOnBitcoin(stack, call, wallet_id, print);
+  for (const payment of otherChains.filter((other) => stack.chains[other.chain])) {
+    step(`The same on another chain: ${payment.symbol} on ${payment.chain}`);
+    await payOn(payment, { stack, call, walletId: wallet_id, print });
   }
 
   step('Refused: a blacklisted destination');
