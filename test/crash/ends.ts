@@ -16,7 +16,8 @@ export async function expectEnd({ name, account, to, submission, chain = gapOf(n
   const transfer = await transactionWhen(txId, finalStates, 150_000);
   expect(transfer.status).toBe(status);
   expect(statusesOf(transfer)).toEqual(timeline);
-  expect(await onChain(chain, to)).toBe(status === 'CONFIRMED' ? parseAmount(amount, fixtureOf(chain).decimals) : 0n);
+  const { decimals, amount: coins } = fixtureOf(chain);
+  expect(await onChain(chain, to)).toBe(status === 'CONFIRMED' ? parseAmount(coins(amount), decimals) : 0n);
 
   const attempts = await attemptsOf(txId, chain);
   expect(attempts.map(({ kind }) => kind)).toEqual(kinds);

@@ -76,12 +76,12 @@ test('two signing nodes hang: waits in SIGNING with its funds locked, cannot be 
 });
 
 describeFamilies('a chain', (fixture) => {
-  const { chain, symbol } = fixture;
+  const { chain, symbol, amount: coins } = fixture;
   let own: Account;
   beforeAll(async () => {
     own = await accountWith(fixture, ['1', '1']);
   }, 180_000);
-  const send = () => submit(own, fixture.newAddress(), '0.01', { chain });
+  const send = () => submit(own, fixture.newAddress(), coins('0.01'), { chain });
   const statusOf = async (txId: string) => (await call('GET', `/transactions/${txId}`)).body.status as string;
 
   test('whose node hangs: accepted, waits, nothing refunded early; a cancel still works; resumes', async () => {
@@ -104,13 +104,13 @@ describeFamilies('a chain', (fixture) => {
     const before = stack().processes.worker?.[0];
     killAll('worker');
     killAll('api');
-    await fund(chain, symbol, own.address, '0.25');
+    await fund(chain, symbol, own.address, coins('0.25'));
     await waitFor(() => stack().processes.worker?.[0] !== before, { timeoutMs: 30_000 });
     const found = () =>
       waitFor(
         async () => {
           const { body } = await call('GET', `/transactions?account_id=${own.account_id}`).catch(() => ({ body: { data: [] } }));
-          const deposits = body.data.filter((item: { amount: string }) => item.amount === '0.25') as { status: string }[];
+          const deposits = body.data.filter((item: { amount: string }) => item.amount === coins('0.25')) as { status: string }[];
           return deposits.some(({ status }) => status === 'CONFIRMED') && deposits;
         },
         { timeoutMs: 60_000, intervalMs: 500 },

@@ -76,16 +76,16 @@ export class Scene {
   }
 
   /** With all gaps on one chain, and no transfer of another round. */
-  static async setUpOn({ chain, symbol }: FamilyFixture): Promise<Scene> {
+  static async setUpOn({ chain, symbol, amount: coins }: FamilyFixture): Promise<Scene> {
     await haveApproved();
     const accounts = new Map<GapName, Account>();
     for (const name of gapNames) {
       const account = await newAccount(chain);
-      await fund(chain, symbol, account.address, '0.5');
+      await fund(chain, symbol, account.address, coins('0.5'));
       accounts.set(name, account);
     }
     for (const { account_id: id } of accounts.values())
-      await waitFor(async () => (await balances(id, chain))[symbol]?.balance === '0.5', { timeoutMs: 60_000 });
+      await waitFor(async () => (await balances(id, chain))[symbol]?.balance === coins('0.5'), { timeoutMs: 60_000 });
     const holds = await Holds.install(stack().postgres.url, { withReads: true });
     return new Scene(holds, await NodeHolds.install(), accounts, []);
   }
@@ -113,7 +113,7 @@ export class Scene {
     const held = heldOf({ name, account, to, chain });
     if (held) await this.holds.hold(held.gap, held.address);
     if (beginsLater) await this.holds.hold(beforeSigning, account.address);
-    const submission = submit(account, to, amount, { chain });
+    const submission = submit(account, to, fixtureOf(chain).amount(amount), { chain });
     // a round that fails does not await it
     submission.catch(() => undefined);
     if (beginsLater) await this.holds.reached(beforeSigning, reachMs, account.address);

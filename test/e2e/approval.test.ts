@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { parseUnits } from 'viem';
 import { ApiClient } from '../../dev/demo/client';
 import { devPaths } from '../../dev/paths';
 import type { AccountView } from '../../src/accounts/schema';
@@ -57,7 +58,7 @@ async function nextCode(): Promise<string> {
 const call = (...request: Parameters<ApiClient['request']>) => api.request<any>(...request);
 
 describeOnStack('transfers that need an approval', (fixture) => {
-  const { chain, symbol } = fixture;
+  const { chain, symbol, amount: coins } = fixture;
   let account: AccountView;
   const asset = async () => {
     const { body } = await call('GET', `/assets?account_id=${account.account_id}`);
@@ -72,7 +73,7 @@ describeOnStack('transfers that need an approval', (fixture) => {
       { timeoutMs: 120_000 },
     );
   const send = async (to: string) => {
-    const request = { from_address: account.address, to_address: to, chain, token_symbol: symbol, amount: '0.1' };
+    const request = { from_address: account.address, to_address: to, chain, token_symbol: symbol, amount: coins('0.1') };
     const { status, body } = await call('POST', '/transfer', { body: request });
     expect(status).toBe(202);
     return reads(body.tx_id as string, 'AWAITING_APPROVAL');
@@ -81,17 +82,17 @@ describeOnStack('transfers that need an approval', (fixture) => {
 
   beforeAll(async () => {
     account = (await api.request<AccountView>('POST', '/accounts', { body: { wallet_id: walletId, chain } })).body;
-    await fund(chain, symbol, account.address, '0.5');
-    await waitFor(async () => (await asset())?.balance === '0.5', { timeoutMs: 60_000 });
+    await fund(chain, symbol, account.address, coins('0.5'));
+    await waitFor(async () => (await asset())?.balance === coins('0.5'), { timeoutMs: 60_000 });
   });
 
   test('cancelled while it waits: CANCELLED, everything is unlocked', async () => {
     const { tx_id: txId } = await send(fixture.newAddress());
-    expect(Number((await asset())?.locked_balance)).toBeGreaterThan(0.1);
+    expect(Number((await asset())?.locked_balance)).toBeGreaterThan(Number(coins('0.1')));
     const cancelled = await call('POST', `/transactions/${txId}/cancel`);
     expect([cancelled.status, cancelled.body.status]).toEqual([200, 'CANCELLED']);
     expect(timelineOf(await reads(txId as string, 'CANCELLED'))).toEqual(['PENDING', 'AWAITING_APPROVAL', 'CANCELLED']);
-    expect(await asset()).toMatchObject({ balance: '0.5', locked_balance: '0' });
+    expect(await asset()).toMatchObject({ balance: coins('0.5'), locked_balance: '0' });
   });
 
   test('approved: signed and CONFIRMED, paid once', async () => {
@@ -101,7 +102,7 @@ describeOnStack('transfers that need an approval', (fixture) => {
     expect(approved.status).toBe(200);
     const confirmed = await reads(txId as string, 'CONFIRMED');
     expect(timelineOf(confirmed)).toEqual(['PENDING', 'AWAITING_APPROVAL', 'PENDING', 'SIGNING', 'SUBMITTED', 'CONFIRMED']);
-    expect(await nodeOf(chain).balanceOf(to)).toBe(10n ** BigInt(fixture.decimals - 1));
+    expect(await nodeOf(chain).balanceOf(to)).toBe(parseUnits(coins('0.1'), fixture.decimals));
     const late = await call('POST', `/transactions/${txId}/cancel`);
     expect([late.status, late.body.code]).toEqual([409, 'not_cancellable']);
   });

@@ -66,11 +66,15 @@ export async function fundedAccount(
   return account;
 }
 
-/** An account of the shared wallet with the native coin of a chain, by one deposit for each of these amounts in display units. */
-export async function accountWith({ chain, symbol, decimals }: FamilyFixture, deposits: string[]): Promise<Account> {
+/** An account of the shared wallet with the native coin of a chain, by one deposit for each of these amounts, which are the fixture's. */
+export async function accountWith(
+  { chain, symbol, decimals, amount: coins }: FamilyFixture,
+  deposits: string[],
+): Promise<Account> {
   const account = await newAccount(chain);
-  for (const amount of deposits) await fund(chain, symbol, account.address, amount);
-  const sum = deposits.reduce((total, amount) => total + parseUnits(amount, decimals), 0n);
+  const amounts = deposits.map(coins);
+  for (const amount of amounts) await fund(chain, symbol, account.address, amount);
+  const sum = amounts.reduce((total, amount) => total + parseUnits(amount, decimals), 0n);
   await waitFor(async () => (await balances(account.account_id, chain))[symbol]?.balance === formatUnits(sum, decimals), {
     timeoutMs: 90_000,
   });

@@ -10,13 +10,13 @@ import { type Account, accountWith, balances, call, ends, newAccount, transactio
 /** What is the same on every chain, on the whole stack. Deposits and transfers of native coins; tokens have files of their own. */
 
 describeOnStack('accounts, deposits and transfers', (fixture) => {
-  const { chain, symbol, decimals } = fixture;
-  const atomic = (amount: string) => parseUnits(amount, decimals);
+  const { chain, symbol, decimals, amount: coins } = fixture;
+  const atomic = (amount: string) => parseUnits(coins(amount), decimals);
   const node = () => nodeOf(chain);
   const balanceOf = async ({ account_id: id }: Account) => (await balances(id, chain))[symbol];
   const body = ({ address }: Account, to: string, amount: string) => ({
     ...{ from_address: address, to_address: to, chain },
-    ...{ token_symbol: symbol, amount },
+    ...{ token_symbol: symbol, amount: coins(amount) },
   });
   const send = (...request: Parameters<typeof body>) => call('POST', '/transfer', { body: body(...request) });
   /** At once; each ends. */
@@ -37,7 +37,7 @@ describeOnStack('accounts, deposits and transfers', (fixture) => {
 
   test('a deposit is DETECTED, then credited once at the required depth, listed without being added', async () => {
     const account = await newAccount(chain);
-    const hash = await fund(chain, symbol, account.address, '0.5');
+    const hash = await fund(chain, symbol, account.address, coins('0.5'));
     const deposit = await waitFor(
       async () => {
         const { body: list } = await call('GET', `/transactions?account_id=${account.account_id}`);
@@ -47,10 +47,10 @@ describeOnStack('accounts, deposits and transfers', (fixture) => {
       },
       { timeoutMs: 60_000 },
     );
-    expect(deposit).toMatchObject({ tx_hash: hash, amount: '0.5', token_symbol: symbol, transaction_type: 'INBOUND' });
+    expect(deposit).toMatchObject({ tx_hash: hash, amount: coins('0.5'), token_symbol: symbol, transaction_type: 'INBOUND' });
     const { timeline } = (await call('GET', `/transactions/${deposit.tx_id}`)).body;
     expect(timeline.map(({ status }: { status: string }) => status)).toEqual(['DETECTED', 'CONFIRMED']);
-    expect(await balanceOf(account)).toEqual({ balance: '0.5', locked_balance: '0' });
+    expect(await balanceOf(account)).toEqual({ balance: coins('0.5'), locked_balance: '0' });
   });
 
   test('transfers to every kind of destination: locked, signed, confirmed, settled to the last unit', async () => {
@@ -65,14 +65,21 @@ describeOnStack('accounts, deposits and transfers', (fixture) => {
       const transfer = sent[index] ?? {};
       expect([kind, transfer]).toMatchObject([
         kind,
-        { status: 'CONFIRMED', amount: '0.123', token_symbol: symbol, transaction_type: 'OUTBOUND', failure: null, live: null },
+        {
+          status: 'CONFIRMED',
+          amount: coins('0.123'),
+          token_symbol: symbol,
+          transaction_type: 'OUTBOUND',
+          failure: null,
+          live: null,
+        },
       ]);
       const timeline = transfer.timeline.map(({ status }: { status: string }) => status);
       expect(timeline).toEqual(['PENDING', 'SIGNING', 'SUBMITTED', 'CONFIRMED']);
       expect(transfer.confirmations).toBeGreaterThanOrEqual(transfer.required_confirmations);
       expect([kind, await node().paid(transfer.tx_hash as string, to)]).toEqual([kind, atomic('0.123')]);
       expect(transfer.fee.symbol).toBe(symbol);
-      left -= atomic('0.123') + atomic(transfer.fee.amount as string);
+      left -= atomic('0.123') + parseUnits(transfer.fee.amount as string, decimals);
     }
     expect(await balanceOf(account)).toEqual({ balance: formatUnits(left, decimals), locked_balance: '0' });
     await isBalanced(account);
@@ -90,8 +97,13 @@ describeOnStack('accounts, deposits and transfers', (fixture) => {
       },
       { timeoutMs: 60_000 },
     );
-    expect(received).toMatchObject({ transaction_type: 'INBOUND', tx_hash: sent.tx_hash, amount: '0.4', token_symbol: symbol });
-    expect((await balanceOf(to))?.balance).toBe('0.4');
+    expect(received).toMatchObject({
+      transaction_type: 'INBOUND',
+      tx_hash: sent.tx_hash,
+      amount: coins('0.4'),
+      token_symbol: symbol,
+    });
+    expect((await balanceOf(to))?.balance).toBe(coins('0.4'));
     await isBalanced(from);
     await isBalanced(to);
   });
@@ -113,7 +125,7 @@ describeOnStack('accounts, deposits and transfers', (fixture) => {
     beforeAll(async () => {
       account = await accountWith(fixture, ['0.3']);
     });
-    afterAll(async () => expect(await balanceOf(account)).toEqual({ balance: '0.3', locked_balance: '0' }));
+    afterAll(async () => expect(await balanceOf(account)).toEqual({ balance: coins('0.3'), locked_balance: '0' }));
 
     test('what the balance does not cover, alone or with the fee', async () => {
       const insufficient = [400, 'insufficient_balance'];

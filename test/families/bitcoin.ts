@@ -38,6 +38,7 @@ export const bitcoinFixture: FamilyFixture = {
   symbol: 'BTC',
   decimals: 8,
   isInstalled: Boolean(findInstalledBtcd()),
+  amount: (text) => text,
   newAddress,
   spellings,
   destinations,

@@ -38,6 +38,7 @@ export const evmFixture = (chain: string): FamilyFixture => ({
   symbol: 'ETH',
   decimals: 18,
   isInstalled: true,
+  amount: (text) => text,
   newAddress,
   // capitals are no checksum
   spellings: (address) => [address.toLowerCase(), `0x${address.slice(2).toUpperCase()}`],

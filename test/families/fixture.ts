@@ -7,6 +7,11 @@ export interface FamilyFixture {
   decimals: number;
   /** False where the node of the local chain cannot be had on this machine: its tests count as skipped. */
   isInstalled: boolean;
+  /**
+   * Tests speak of amounts far above a fee where a coin is dear, such as 0.5: what takes its place here. Both in display units of the
+   * native coin.
+   */
+  amount: (text: string) => string;
   /** An address that nobody of the gateway has. */
   newAddress: () => string;
   /** Texts that stand for the same address, besides its own. */
