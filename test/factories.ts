@@ -240,6 +240,7 @@ export function buildTransferRequest(
     tokenSymbol: chain.native.symbol,
     amount: '1',
     memo: null,
+    memoOnChain: false,
     ...changes,
   };
 }

@@ -60,6 +60,8 @@ export interface FamilyCodec {
   readonly addressOnManyChains: boolean;
   /** Balances consist of outputs, which a transaction spends as a whole. */
   readonly spendsOutputs?: true;
+  /** A payment may have a text with it, which the chain shows to everybody. */
+  readonly carriesMemo?: true;
   /** Of tokens on a chain that the registry does not have any more. */
   readonly tokenType: AssetType;
   readonly fees: FeeStrategy;
@@ -100,6 +102,8 @@ export interface BoundRequest {
   token: TokenDefinition;
   outputs: TransactionOutput[];
   gather?: GatherRequest | undefined;
+  /** Of the payment, on the chain. */
+  memo?: string | undefined;
 }
 
 /** What joining small outputs of an account would do now; amounts in atomic units of the native coin. */

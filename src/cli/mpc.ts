@@ -91,9 +91,9 @@ async function limits({ database, json }: NodeSession): Promise<void> {
 
 async function unfreeze({ database, json }: NodeSession, keyId: string, peer: number, orderId: string): Promise<void> {
   const order = await new MpcOperations(database).unfreeze({ keyId, peer, orderId }, currentOperator().id);
-  const { tx_id, attempt, kind, chain, from, recipients } = order;
+  const { tx_id, attempt, kind, chain, from, recipients, memo } = order;
   const pays = recipients.map(({ address, amount, token }) => `${amount} of ${token ?? 'native'} to ${address}`).join(', ');
-  printRow({ tx_id, attempt, kind, chain, from, pays }, json);
+  printRow({ tx_id, attempt, kind, chain, from, pays, ...(memo !== undefined && { memo }) }, json);
   if (!json) print(`may be signed with node ${peer} once, unless node ${peer} has a ban of its own`);
 }
 

@@ -34,6 +34,8 @@ interface FoundRow {
   to_address: string;
   contract_address: string | null;
   amount: string;
+  memo: string | null;
+  memo_on_chain: boolean;
 }
 
 /**
@@ -67,7 +69,8 @@ async function queryFound(manager: EntityManager, matches: string, chain: string
   const pages = await Promise.all(
     chunks.map((parameters) =>
       manager.query<FoundRow[]>(
-        `select m.id, a.tx_id, a.attempt, a.kind, a.unsigned, t.transaction_type, t.from_address, t.sender_address, t.to_address, t.contract_address, t.amount
+        `select m.id, a.tx_id, a.attempt, a.kind, a.unsigned, t.transaction_type, t.from_address, t.sender_address, t.to_address, t.contract_address,
+                t.amount, t.memo, t.memo_on_chain
            from (${matches}) m join transfer_attempts a using (tx_id, attempt) join transactions t using (tx_id)`,
         [chain, ...parameters],
       ),
@@ -87,6 +90,8 @@ async function queryFound(manager: EntityManager, matches: string, chain: string
       toAddress: row.to_address,
       contractAddress: row.contract_address,
       amount: BigInt(row.amount),
+      memo: row.memo,
+      memoOnChain: row.memo_on_chain,
     },
   }));
 }

@@ -89,6 +89,8 @@ interface SigningFacts {
   recipients: OrderRecipient[];
   /** Highest network fee, atomic units of the native coin, decimal digits. */
   max_fee: string;
+  /** The text that the payment carries on the chain; absent: none. */
+  memo?: string;
 }
 
 interface ReissueFacts extends SigningFacts {

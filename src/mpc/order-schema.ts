@@ -14,6 +14,8 @@ import { protocols } from './protocols';
 export const maxPayloads = 64;
 const maxOutputs = 64;
 const maxEarlier = 64;
+/** Characters: as many as a request may have. */
+const maxMemo = 100;
 
 const text = (max: number) => Joi.string().min(1).max(max).required();
 export const keyId = Joi.string()
@@ -70,6 +72,7 @@ const signing = {
   from: text(128),
   recipients: Joi.array().items(recipient).min(1).max(maxOutputs).required(),
   max_fee: atomic,
+  memo: Joi.string().max(maxMemo),
 };
 const kind = (name: OrderKind) => Joi.string().valid(name).required();
 const claims = (name: OrderKind, facts: Joi.PartialSchemaMap) => Joi.object({ ...head, kind: kind(name), ...facts }).required();

@@ -67,8 +67,7 @@ export function verifyBytes(
   assertMatches(described.chain === chain.caip2, 'chain', 'the bytes are for another chain');
   assertMatches(described.maxNetworkFee <= BigInt(claims.max_fee), 'max_fee', 'the bytes exceed it');
   assertMatches(described.maxNetworkFee <= chain.maxNetworkFee, 'max_fee', 'the bytes exceed what this node allows on the chain');
-  // an order has none
-  assertMatches(described.memo === undefined, 'unsigned', 'the bytes carry a memo');
+  assertMatches(described.memo === claims.memo, 'memo', 'the bytes carry another one');
   verifyOutputs(described, claims.recipients, same);
   const spends = rules[claims.kind]({ claims, chain, family, from, described, same, now: now() / 1000 });
 

@@ -60,6 +60,8 @@ export class TransactionEntity {
   @Column({ type: 'text', name: 'block_hash', nullable: true }) blockHash!: string | null;
   @Column({ type: 'integer', name: 'required_confirmations' }) requiredConfirmations!: number;
   @Column({ type: 'text', nullable: true }) memo!: string | null;
+  /** The memo is part of what is signed too. */
+  @Column({ type: 'boolean', name: 'memo_on_chain' }) memoOnChain!: boolean;
   @Column({ type: 'text', name: 'failure_code', nullable: true }) failureCode!: FailureCode | null;
   @Column({ type: 'text', name: 'failure_message', nullable: true }) failureMessage!: string | null;
   @Column({ type: 'text', name: 'idempotency_key', nullable: true }) idempotencyKey!: string | null;

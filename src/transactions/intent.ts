@@ -4,7 +4,15 @@ import type { TransactionEntity } from './entity';
 /** What a transaction says about what it is to do. */
 export type IntendedTransaction = Pick<
   TransactionEntity,
-  'txId' | 'transactionType' | 'fromAddress' | 'senderAddress' | 'toAddress' | 'contractAddress' | 'amount'
+  | 'txId'
+  | 'transactionType'
+  | 'fromAddress'
+  | 'senderAddress'
+  | 'toAddress'
+  | 'contractAddress'
+  | 'amount'
+  | 'memo'
+  | 'memoOnChain'
 >;
 
 /** The address that signs its attempts; it need not be the one whose money moves. */
@@ -15,6 +23,7 @@ export const getSender = ({ senderAddress, fromAddress }: Pick<IntendedTransacti
 export const toPayment = (tx: IntendedTransaction): TransactionIntent => ({
   from: getSender(tx),
   outputs: [{ recipient: tx.toAddress, tokenContract: tx.contractAddress, amount: tx.amount }],
+  ...(tx.memoOnChain && tx.memo !== null && { memo: tx.memo }),
 });
 
 /** What an attempt of this kind does about a transaction's intent: a cancellation moves nothing, from the sender to itself. */

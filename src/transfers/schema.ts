@@ -9,6 +9,7 @@ export interface CreateTransfer {
   token_symbol: string;
   amount: string;
   memo?: string | null;
+  on_chain_memo?: boolean;
 }
 
 export const createTransfer = Joi.object<CreateTransfer, true>({
@@ -23,6 +24,9 @@ export const createTransfer = Joi.object<CreateTransfer, true>({
     .example('1.5')
     .description('Display units; greater than 0, with at most as many decimal places as the asset has'),
   memo: text(100).allow(null, '').description('Stored with the transaction'),
+  on_chain_memo: Joi.boolean()
+    .strict()
+    .description('Puts the memo into the transaction as well, where everybody can read it: on chains whose payments carry one'),
 });
 
 export interface ApproveTransaction {

@@ -34,6 +34,7 @@ export class TransferService {
       tokenSymbol: input.token_symbol,
       amount: input.amount,
       memo: input.memo ?? null,
+      memoOnChain: input.on_chain_memo ?? false,
     };
     const store: StoreAnswer = (manager, answer) =>
       storeAnswer(manager, answer instanceof GatewayError ? answer : toAnswer(answer));

@@ -1,7 +1,6 @@
 import { Block } from 'bitcoinjs-lib';
 import { createPublicClient, http } from 'viem';
 import { createRpcCall } from '../../src/chains/bitcoin/rpc';
-import { getFamily } from '../../src/chains/families';
 import { quantity, type RpcLog } from '../../src/chains/evm/rpc-types';
 import { getChains } from '../../src/chains/registry/data';
 import type { ChainDefinition } from '../../src/chains/types';
@@ -9,6 +8,7 @@ import { houseClientId } from '../../src/platform/house';
 import { stack } from '../stack/client';
 import { ExecutedOnBitcoin } from './executed-bitcoin';
 import { executedOnEvm, movingTopics } from './executed-evm';
+import { executedOnTron, type TronTransaction } from './executed-tron';
 import { gatewayQuery } from './processes';
 import type { Executed, Owner } from './record-differences';
 
@@ -20,8 +20,18 @@ const bitcoinBlocksAtOnce = 4;
 export async function* executedOnChains(): AsyncIterable<Executed> {
   for (const chain of getChains('local')) {
     const { rpc } = stack().chains[chain.name] ?? {};
-    if (rpc !== undefined) yield* getFamily(chain.family).spendsOutputs ? bitcoin(rpc, chain) : evm(rpc, chain);
+    if (rpc !== undefined) yield* walkOf(chain)(rpc, chain);
   }
+}
+
+type Walk = (rpc: string, chain: ChainDefinition) => AsyncIterable<Executed>;
+
+/** By the namespace of CAIP-2. @throws Error for a chain whose transactions are not read here. */
+function walkOf({ caip2 }: ChainDefinition): Walk {
+  const [namespace = ''] = caip2.split(':');
+  const walk = ({ eip155: evm, bip122: bitcoin, tron } as Record<string, Walk>)[namespace];
+  if (!walk) throw new Error(`the records of ${caip2} are not checked`);
+  return walk;
 }
 
 /** Of every account, by the canonical form of its address. */
@@ -64,5 +74,26 @@ async function* bitcoin(rpc: string, chain: ChainDefinition): AsyncIterable<Exec
   for (let from = 1; from <= head; from += bitcoinBlocksAtOnce) {
     const blocks = await Promise.all(range(from, Math.min(from + bitcoinBlocksAtOnce - 1, head)).map(readBlock));
     for (const { transactions = [] } of blocks) for (const transaction of transactions) yield* executed.next(transaction);
+  }
+}
+
+interface TronBlock {
+  block_header: { raw_data: { number?: number } };
+  transactions?: TronTransaction[];
+}
+
+async function* tron(rpc: string, chain: ChainDefinition): AsyncIterable<Executed> {
+  const own = await ownKeys(chain);
+  const ask = async <T>(path: string, body: object): Promise<T> => {
+    const response = await fetch(`${rpc}/wallet/${path}`, { method: 'POST', body: JSON.stringify(body) });
+    return (await response.json()) as T;
+  };
+  const head = (await ask<TronBlock>('getnowblock', {})).block_header.raw_data.number ?? 0;
+  for (let from = 1; from <= head; from += blocksAtOnce) {
+    const { block = [] } = await ask<{ block?: TronBlock[] }>('getblockbylimitnext', {
+      startNum: from,
+      endNum: from + blocksAtOnce,
+    });
+    for (const { transactions = [] } of block) for (const transaction of transactions) yield* executedOnTron(transaction, own);
   }
 }

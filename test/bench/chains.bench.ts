@@ -4,6 +4,7 @@ import { createRpcCall } from '../../src/chains/bitcoin/rpc';
 import { fixtures, isInStack } from '../families';
 import { bitcoinFixture } from '../families/bitcoin';
 import type { FamilyFixture } from '../families/fixture';
+import { tronFixture } from '../families/tron';
 import { accountWith, balances, call, newAccount, transactionWhen, type Account } from '../e2e/support';
 import { stack, waitFor } from '../stack/client';
 import { load, percentiles, round } from './load';
@@ -72,6 +73,8 @@ test('a transfer on every family, accepted and confirmed', async () => {
   const [baseline] = fixtures as [FamilyFixture];
   const cases: Case[] = [{ fixture: baseline, account: await accountWith(baseline, ['5']), amount: '0.001' }];
   if (isInStack(bitcoinFixture)) for (const inputs of [1, 1, 5, 20]) cases.push(await withInputs(inputs));
+  if (isInStack(tronFixture))
+    cases.push({ fixture: tronFixture, account: await accountWith(tronFixture, ['2']), amount: tronFixture.amount('0.001') });
   // what runs for the first time is slower
   for (const one of [cases[0], ...cases.splice(1, 1)]) if (one) await measure(one);
   const idle = await idleShare();

@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ChainFaults, chainFaults } from '../../dev/faults';
+import { getFamily } from '../../src/chains/families';
+import { loadRegistry } from '../../src/chains/registry';
 import { ends, transactionWhen } from '../e2e/support';
 import type { FamilyFixture } from '../families/fixture';
 import { dataFolder, waitFor } from '../stack/client';
@@ -12,12 +14,20 @@ import { type InGap, list, replacementGap, type Scene } from './scene';
 import { attemptsOf } from './transfer';
 import { allRun, kill } from './victims';
 
-/** What only the database is asked for there is the same on every chain; and what happens to others meanwhile is done to an EVM. */
-export const chainGaps = gapNames.filter((name) => {
-  const { at, meanwhile = 'recipient is blacklisted' } = gapOf(name);
-  const isCommit = typeof at === 'object' && 'on' in at && at.atCommit;
-  return (!isCommit || name === 'accept: COMMIT') && meanwhile === 'recipient is blacklisted';
-});
+/**
+ * What only the database is asked for there is the same on every chain; and what happens to others meanwhile is done to an EVM. Attempts of
+ * some families are neither replaced nor cancelled.
+ */
+export function chainGaps({ chain }: FamilyFixture): GapName[] {
+  const { stuck, abandoned } = getFamily(loadRegistry('local', [chain]).get(chain).family).rules;
+  return gapNames.filter((name) => {
+    if (name === replacementGap) return stuck === 'replace';
+    if (name === cancelled) return abandoned === 'cancel';
+    const { at, meanwhile = 'recipient is blacklisted' } = gapOf(name);
+    const isCommit = typeof at === 'object' && 'on' in at && at.atCommit;
+    return (!isCommit || name === 'accept: COMMIT') && meanwhile === 'recipient is blacklisted';
+  });
+}
 
 const settled: GapName = 'settle: settleTransfer';
 const approved: GapName = 'screen: an approval is waited for';
@@ -37,11 +47,6 @@ const beforePause: readonly GapName[] = [
   'broadcast: markSubmitted',
 ];
 const ofPausedNode: readonly GapName[] = [replacementGap, ...beforePause, signedLater, preparedLater];
-/** Held while blocks are made; what is settled comes before the others, since the follower waits in another gap then. */
-const whileBlocksAreMade = chainGaps.filter(
-  (name) => ![...ofPausedNode, ...requests, settled, withoutBlock, atNodes].includes(name),
-);
-
 /**
  * A transfer of one chain in every gap, while all of the gateway is killed: API, worker, authoriser and a signing node. In two rounds, since
  * one node cannot both make blocks and not answer, and since at most eight transfers of a chain are between start and broadcast.
@@ -50,12 +55,18 @@ export class ChainRounds {
   readonly transfers = new Map<GapName, InGap>();
   private readonly faults: ChainFaults;
   private cancelling: Promise<unknown> | undefined;
+  private readonly gaps: readonly GapName[];
+  /** Held while blocks are made; what is settled comes before the others, since the follower waits in another gap then. */
+  private readonly whileBlocksAreMade: readonly GapName[];
 
   constructor(
     private readonly scene: Scene,
     private readonly fixture: FamilyFixture,
   ) {
     this.faults = chainFaults(dataFolder(), fixture.chain);
+    this.gaps = chainGaps(fixture);
+    const others = [...ofPausedNode, ...requests, settled, withoutBlock, atNodes];
+    this.whileBlocksAreMade = this.gaps.filter((name) => !others.includes(name));
   }
 
   async run(): Promise<Transfers> {
@@ -64,8 +75,11 @@ export class ChainRounds {
     await this.endFirst();
     await this.killIn(() => this.withPausedNode());
     // until then a block would hold the first attempt
-    const { txId } = await this.of(replacementGap).submission;
-    await waitFor(async () => (await attemptsOf(txId, this.fixture.chain)).length > 1, { timeoutMs: 90_000 });
+    const replaced = this.transfers.get(replacementGap);
+    if (replaced) {
+      const { txId } = await replaced.submission;
+      await waitFor(async () => (await attemptsOf(txId, this.fixture.chain)).length > 1, { timeoutMs: 90_000 });
+    }
     await this.faults.resume();
     return this.transfers;
   }
@@ -89,8 +103,9 @@ export class ChainRounds {
   private async withBlocks(): Promise<void> {
     await this.send([settled]);
     await this.reached([settled]);
+    const { whileBlocksAreMade } = this;
     await this.send(whileBlocksAreMade);
-    await this.blacklist(cancelled);
+    if (this.gaps.includes(cancelled)) await this.blacklist(cancelled);
     await this.reached(whileBlocksAreMade.filter((name) => name !== cancelledByClient));
     await this.faults.delay();
     await this.send([withoutBlock]);
@@ -114,15 +129,17 @@ export class ChainRounds {
 
   private async withPausedNode(): Promise<void> {
     await this.faults.delay();
-    await this.send([replacementGap]);
-    await this.scene.letBegin(this.of(replacementGap));
-    await this.reached([replacementGap]);
+    if (this.gaps.includes(replacementGap)) {
+      await this.send([replacementGap]);
+      await this.scene.letBegin(this.of(replacementGap));
+      await this.reached([replacementGap]);
+    }
     await this.send([...beforePause, signedLater]);
     await this.reached(beforePause);
     pause(`chain:${this.fixture.chain}`);
     await this.scene.letBegin(this.of(signedLater));
     await this.send([preparedLater]);
-    await this.reached(ofPausedNode);
+    await this.reached(ofPausedNode.filter((name) => this.gaps.includes(name)));
   }
 
   /** Its recipient is blacklisted after its signing has begun. */

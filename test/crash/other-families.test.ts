@@ -27,7 +27,7 @@ for (const fixture of fixtures.filter(({ chain }) => !usual.has(chain)))
       expect(await recordDifferences()).toEqual([]);
     }, 240_000);
 
-    test.each(chainGaps)('%s', (name: GapName) => expectEnd(transfers.get(name) as InGap), 180_000);
+    test.each(chainGaps(fixture))('%s', (name: GapName) => expectEnd(transfers.get(name) as InGap), 180_000);
 
     test('the ledger verifies', async () => expect(await ledgerDifferences()).toEqual([]));
   });

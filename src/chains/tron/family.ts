@@ -3,7 +3,7 @@ import type { Family } from '../family';
 import { findFeeLevels } from '../fee-levels';
 import { createTronCodec } from './codec';
 import { parseAddress } from './codec/address';
-import { tronFees } from './fees';
+import { memoCost, tronFees } from './fees';
 import { networks, type TronNetwork } from './network';
 
 /**
@@ -16,13 +16,15 @@ const createTronFamily = (network: TronNetwork): Family => ({
   keyProtocol: 'ecdsa-secp256k1',
   addressOnManyChains: false,
   tokenType: 'TRC20',
+  carriesMemo: true,
   fees: tronFees,
   ...createTronCodec(network),
-  bound: async (manager, { chain, source, token, outputs }) => {
+  bound: async (manager, { chain, source, token, outputs, memo }) => {
     const isOwn = outputs.some(({ recipient }) => parseAddress(recipient)?.key === source.addressKey);
     if (token.contract === null && isOwn)
       throw new GatewayError('business_error', `${chain.native.symbol} cannot be sent to the account itself`);
-    return tronFees.bound(chain, token, await findFeeLevels(manager, chain));
+    const levels = await findFeeLevels(manager, chain);
+    return tronFees.bound(chain, token, levels) + (memo === undefined ? 0n : memoCost(levels, memo));
   },
   reserve: () => Promise.resolve({ outcome: 'reserved', resources: [] }),
 });

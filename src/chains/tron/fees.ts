@@ -52,6 +52,8 @@ const usualBytes = { native: 300n, token: 400n };
 const envelopeBytes = 70n;
 /** Room for the result, which is billed too (Constant.MAX_RESULT_SIZE_IN_TX of java-tron). */
 const resultBytes = 64n;
+/** Number and length of the field with the memo. */
+const memoFieldBytes = 3n;
 
 export const billedBytes = (unsigned: Hex): bigint => BigInt((unsigned.length - 2) / 2) + envelopeBytes + resultBytes;
 
@@ -82,6 +84,12 @@ function bound({ name }: ChainDefinition, { symbol, contract }: TokenDefinition,
       retryAfterSeconds: 15,
     });
   return usualBytes.token * bandwidthPrice + withPenalty(tokenEnergy, penalty) * energyPrice;
+}
+
+/** What a memo costs in addition: the fee for it, and the bandwidth of its bytes. */
+export function memoCost(levels: FeeLevels, memo: string): bigint {
+  const { bandwidthPrice, memoFee } = decodeLevels(levels);
+  return memoFee + (BigInt(Buffer.byteLength(memo)) + memoFieldBytes) * bandwidthPrice;
 }
 
 export const tronFees: FeeStrategy = { bound };

@@ -153,6 +153,7 @@ const toRow = (
     ...{ assetId: asset.ledgerAccountId, to, amount, feeLocked },
   }),
   memo: request.memo,
+  memoOnChain: request.memoOnChain,
   idempotencyKey: request.idempotencyKey,
   requestedBy: request.userId,
   requestId: request.requestId,

@@ -38,12 +38,13 @@ export interface AcceptedKind {
 export const toTransfer = ({ getFamily }: { getFamily: GetFamily }): AcceptedKind => ({
   transactionType: transferType,
   action: 'transfer.accepted',
-  boundFee: (manager, { chain, to, amount }, { account, token }) =>
+  boundFee: (manager, { request, chain, to, amount }, { account, token }) =>
     getFamily(chain.family).bound(manager, {
       chain,
       source: { chain: chain.name, accountId: account.accountId, addressKey: account.addressKey },
       token,
       outputs: [{ recipient: to.address, tokenContract: token.contract, amount }],
+      memo: request.memoOnChain && request.memo !== null ? request.memo : undefined,
     }),
   store: () => Promise.resolve(),
   isSame: () => Promise.resolve(true),

@@ -21,8 +21,8 @@ export async function findEarlier(
   if (byId || idempotencyKey === null) return byId;
   const byKey = await findByKey(manager, clientId, idempotencyKey);
   if (!byKey) return null;
-  // the memo of a rebuilt transfer is unknown
-  const memo = byKey.idempotencyKey === null ? asked : byKey.memo;
+  // the memo of a rebuilt transfer is unknown, unless it was ordered
+  const memo = byKey.idempotencyKey === null && !byKey.memoOnChain ? asked : byKey.memo;
   const isSame =
     byKey.transactionType === kind.transactionType &&
     isSameTransfer({ ...byKey, memo }, parsed, parser) &&

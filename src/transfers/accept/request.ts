@@ -1,4 +1,4 @@
-import type { GetFamily, ParsedAddress } from '../../chains/family';
+import type { FamilyCodec, GetFamily, ParsedAddress } from '../../chains/family';
 import { invalidAddress } from '../../chains/invalid-address';
 import { type ChainRegistry, tokenBySymbol } from '../../chains/registry';
 import type { ChainDefinition, TokenDefinition } from '../../chains/types';
@@ -21,6 +21,8 @@ export interface TransferRequest {
   /** Display units, as the client wrote them. */
   amount: string;
   memo: string | null;
+  /** The memo is part of what is signed too. */
+  memoOnChain: boolean;
 }
 
 /** The request after the checks that need no database. */
@@ -59,6 +61,7 @@ export function parseTransfer({ registry, getFamily }: TransferParser, request: 
   const to = family.parseAddress(request.toAddress);
   if (!to) throw invalidAddress('to_address', request.toAddress, chain, family);
   if (!from) throw invalidAddress('from_address', request.fromAddress, chain, family);
+  assertMemo(request, chain, family);
   return { request, chain, token, from, to, amount };
 }
 
@@ -74,8 +77,15 @@ export function isSameTransfer(
     parseAddressLenient(getFamily(chain.family), transfer.fromAddress)?.key === from.key &&
     transfer.toAddressKey === to.key &&
     transfer.amount === amount &&
-    (transfer.memo ?? '') === (request.memo ?? '')
+    (transfer.memo ?? '') === (request.memo ?? '') &&
+    transfer.memoOnChain === request.memoOnChain
   );
+}
+
+function assertMemo({ memo, memoOnChain }: TransferRequest, { name }: ChainDefinition, { carriesMemo }: FamilyCodec): void {
+  if (!memoOnChain) return;
+  if (!carriesMemo) throw invalidParameter('on_chain_memo', `must be false: payments on ${name} carry no memo`);
+  if (!memo) throw invalidParameter('memo', 'is required with on_chain_memo');
 }
 
 function parsePositiveAmount(text: string, token: TokenDefinition | undefined): bigint {

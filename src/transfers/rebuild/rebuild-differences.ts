@@ -13,7 +13,7 @@ import { cannot } from './rebuild-attempt';
  */
 export function assertAsOrdered(chain: ChainDefinition, transfer: TransactionEntity, claims: SigningClaims): void {
   const { clientId, idempotencyKey } = transfer;
-  const { from, outputs } = toAttemptIntent(toPayment(transfer), claims.kind === 'cancellation' ? 'cancellation' : 'first');
+  const { from, outputs, memo } = toAttemptIntent(toPayment(transfer), claims.kind === 'cancellation' ? 'cancellation' : 'first');
   const [output] = outputs;
   const [paid] = claims.recipients;
   const same: Record<string, boolean> = {
@@ -24,6 +24,7 @@ export function assertAsOrdered(chain: ChainDefinition, transfer: TransactionEnt
     recipient: paid?.address === output?.recipient,
     token: isDeepStrictEqual(paid?.token, output?.tokenContract),
     amount: paid?.amount === output?.amount.toString(),
+    memo: claims.memo === memo,
     'Idempotency-Key': idempotencyKey === null || claims.request === hashRequest(clientId, idempotencyKey),
   };
   const differences = Object.keys(same).filter((name) => !same[name]);

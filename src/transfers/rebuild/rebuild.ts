@@ -73,7 +73,7 @@ async function findSource(
   return { chain, family, account };
 }
 
-/** As it was accepted, as far as its orders say: client's memo, user and approval are unknown. */
+/** As it was accepted, as far as its orders say: user, approval and a memo that is not on the chain are unknown. */
 async function insertTransfer(
   manager: EntityManager,
   { getSignedType, typeOfOrder }: Pick<RebuildDependencies, 'getSignedType' | 'typeOfOrder'>,
@@ -101,7 +101,8 @@ async function insertTransfer(
   const assetId = asset.ledgerAccountId;
   const transactionType = typeOfOrder(payment.kind);
   const row = toNewRow({ txId, transactionType, chain, account, token, assetId, to, amount, feeLocked });
-  await manager.insert(TransactionEntity, row);
+  const { memo = null } = payment;
+  await manager.insert(TransactionEntity, { ...row, memo, memoOnChain: memo !== null });
   await getSignedType(transactionType).rebuild?.(manager, txId, family.describe(findBytes(family, payment, known.bytes)));
   await placeTransferHold(manager, { txId, source: { asset, native }, amount, feeLocked });
   if (request !== null)

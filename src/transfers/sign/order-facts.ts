@@ -35,6 +35,7 @@ export function toOrderFacts(
       amount: amount.toString(),
     })),
     max_fee: prepared.feeBound,
+    ...(intent.memo !== undefined && { memo: intent.memo }),
   };
   const orderKind = kind === 'first' ? type.orderKind : kind;
   const settlement = toSettlement(family, transfer, unsigned);

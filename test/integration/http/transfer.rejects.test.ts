@@ -48,6 +48,11 @@ describe('400 invalid_parameter', () => {
       expectProblem(await transfer({ amount }), 400, 'invalid_parameter', 'amount');
     },
   );
+  test('a memo on a chain whose payments carry none', async () =>
+    expectProblem(await transfer({ memo: 'x', on_chain_memo: true }), 400, 'invalid_parameter', 'on_chain_memo'));
+  test.each(['true', 1, null, {}])('on_chain_memo that is no boolean: %p', async (value) => {
+    expectProblem(await transfer({ memo: 'x', on_chain_memo: value }), 400, 'invalid_parameter', 'on_chain_memo');
+  });
   test('more decimals than the asset has', async () =>
     expectProblem(await transfer({ amount: '1.0000001' }), 400, 'invalid_parameter', 'amount'));
   test('from = to', async () =>

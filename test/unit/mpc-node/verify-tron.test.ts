@@ -40,6 +40,7 @@ function orderFor(intent: TransactionIntent, changes: object = {}): Order {
       amount: `${amount}`,
     })),
     max_fee: '30000000',
+    ...(intent.memo !== undefined && { memo: intent.memo }),
     ...changes,
   } as SigningClaims;
   return { claims, unsigned };
@@ -57,6 +58,11 @@ test.each([
   expect(`0x${messageKey}`).toBe(order.claims.signers[0]?.digests[0]);
   expect(resources).toEqual([]);
   expect(spends).toMatchObject({ chain: 'tron', ...spent });
+});
+
+test('a memo that was ordered', () => {
+  expect(() => verify(orderFor({ ...usdt, memo: 'invoice 42' }))).not.toThrow();
+  expect(() => verify(orderFor({ ...trx, memo: 'ü' }))).not.toThrow();
 });
 
 test('addresses in hex are the same addresses', () => {
@@ -81,7 +87,9 @@ test.each<[string, Order]>([
   ['another token', instead(pay({ tokenContract: stranger }))],
   ['another sender', instead({ ...usdt, from: stranger })],
   ['a memo that was not ordered', instead({ ...usdt, memo: 'x' })],
-  ['a memo of TRX', orderFor({ ...trx, memo: 'x' })],
+  ['a memo of TRX that was not ordered', orderFor({ ...trx, memo: 'x' }, { memo: undefined })],
+  ['another memo', orderFor({ ...usdt, memo: 'x' }, { memo: 'y' })],
+  ['no memo in place of an ordered one', orderFor(usdt, { memo: 'x' })],
   ['a token that the registry does not have', orderFor(pay({ tokenContract: stranger }))],
   ['a fee limit above the order', orderFor(usdt, { max_fee: '19999999' })],
   ['another network', orderFor(usdt, { chain: 'tron:728126428' })],
