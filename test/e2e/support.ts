@@ -1,5 +1,7 @@
 import { formatUnits, parseUnits } from 'viem';
 import type { ApiClient } from '../../dev/demo/client';
+import { getFamily } from '../../src/chains/families';
+import { loadRegistry } from '../../src/chains/registry';
 import type { FamilyFixture } from '../families/fixture';
 import { api, type ClientName, createAccount, fund, sharedWallet, waitFor, type Answer } from '../stack/client';
 
@@ -36,7 +38,9 @@ export async function newAccount(chain: string, walletId?: string, client?: Clie
 }
 
 export async function addAsset(accountId: string, symbol: string, chain: string, client?: ClientName): Promise<void> {
-  const request = { body: { account_id: accountId, symbol, chain } };
+  const { family } = loadRegistry('local', [chain]).get(chain);
+  const named = getFamily(family).addressOnManyChains && { chain };
+  const request = { body: { account_id: accountId, symbol, ...named } };
   const { status, body } = await api(client).request('POST', '/assets', request);
   if (status !== 201) throw new Error(`asset ${symbol}: ${status} ${JSON.stringify(body)}`);
 }
