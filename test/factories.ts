@@ -78,10 +78,9 @@ async function insertAttestations(database: DataSource, walletId: string, attest
 export async function buildWallet(
   database: DataSource,
   client: ClientEntity,
-  { name = 'wallet', attest = attestationsOf } = {},
+  { name = 'wallet', attest = attestationsOf, key = HDKey.fromMasterSeed(randomBytes(32)) } = {},
 ): Promise<BuiltWallet> {
   const walletId = newId();
-  const key = HDKey.fromMasterSeed(randomBytes(32));
   await database.manager.insert(WalletEntity, {
     walletId,
     clientId: client.clientId,

@@ -70,6 +70,24 @@ export type FindOrigins = (ids: string[]) => Promise<Origin[]>;
  */
 export type ImpossibleProof = JsonObject & { ends?: boolean };
 
+/** What one endpoint has shown. */
+export interface EndpointView {
+  /** Host and port of the endpoint: no path and no key. */
+  endpoint: string;
+  /** The newest final block that it had. */
+  block: { number: number; hash: string };
+}
+
+/** For signing nodes, which ask nothing else of a chain. */
+export interface ImpossibilityProver {
+  /**
+   * Proof, by what a single endpoint shows, that these bytes can never be executed, whoever has signed them; null: it shows none. What one
+   * endpoint cannot say, since it lacks blocks, the next one is asked.
+   * @throws GatewayError chain_unavailable when none could say it
+   */
+  proveImpossible(unsigned: Hex): Promise<EndpointView | null>;
+}
+
 export type AttemptState =
   /** `isUnfunded`: a reorganisation has removed what it spends, which may come back. */
   | { state: 'absent'; isUnfunded?: true }

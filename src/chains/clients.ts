@@ -1,11 +1,11 @@
 import { BitcoinChainClient } from './bitcoin/client';
 import { bitcoinFamilies } from './bitcoin/family';
-import { readRpcUrls } from './config';
+import { hasRpcUrls, readRpcUrls } from './config';
 import { EvmChainClient } from './evm/client';
 import { evmFamily } from './evm/family';
 import { EvmPaymentClient } from './evm/payments/client';
 import { Endpoints } from './evm/rpc';
-import type { ChainClient } from './chain-client';
+import type { ChainClient, ImpossibilityProver } from './chain-client';
 import type { PaymentClient } from './payments';
 import type { ChainRegistry } from './registry';
 import { TronChainClient } from './tron/client';
@@ -18,6 +18,8 @@ interface FamilyClients {
   chain: Create<ChainClient>;
   /** Absent in a family without payments that others have signed. */
   payments?: Create<PaymentClient>;
+  /** Absent in a family that reissues nothing. */
+  prover?: Create<ImpossibilityProver>;
 }
 
 const clients: ReadonlyMap<ChainFamily, FamilyClients> = new Map<ChainFamily, FamilyClients>([
@@ -34,7 +36,10 @@ const clients: ReadonlyMap<ChainFamily, FamilyClients> = new Map<ChainFamily, Fa
   ]),
   ...tronFamilies.map(({ name }): [ChainFamily, FamilyClients] => [
     name,
-    { chain: (chain, urls) => new TronChainClient(chain, urls) },
+    {
+      chain: (chain: ChainDefinition, urls: readonly string[]) => new TronChainClient(chain, urls),
+      prover: (chain: ChainDefinition, urls: readonly string[]) => new TronChainClient(chain, urls),
+    },
   ]),
 ]);
 
@@ -59,6 +64,20 @@ export function createPaymentClients(registry: ChainRegistry, env: NodeJS.Proces
     withUrls(registry, env).flatMap(({ chain, urls }) => {
       const client = clients.get(chain.family)?.payments?.(chain, urls);
       return client ? [[chain.name, client] as const] : [];
+    }),
+  );
+}
+
+/**
+ * For a signing node, by chain name: of the chains that reissue attempts, those for which it has urls.
+ * @throws ConfigError for malformed urls.
+ */
+export function createProvers({ all }: ChainRegistry, env: NodeJS.ProcessEnv = process.env): Map<string, ImpossibilityProver> {
+  return new Map(
+    all.flatMap((chain) => {
+      const create = hasRpcUrls(chain.name, env) ? clients.get(chain.family)?.prover : undefined;
+      const urls = () => readRpcUrls([chain.name], env).get(chain.name) as string[];
+      return create ? [[chain.name, create(chain, urls())] as const] : [];
     }),
   );
 }

@@ -13,6 +13,10 @@ export function readRpcUrls(chains: readonly string[], env: NodeJS.ProcessEnv = 
   return new Map(chains.map((chain) => [chain, parseUrls(chain, env)]));
 }
 
+/** Whether there is anything to be read, right or wrong. */
+export const hasRpcUrls = (chain: string, env: NodeJS.ProcessEnv = process.env): boolean =>
+  Boolean(readVariable(rpcUrlsVariable(chain), { secret: true }, env));
+
 function parseUrls(chain: string, env: NodeJS.ProcessEnv): string[] {
   const name = rpcUrlsVariable(chain);
   const urls = (readVariable(name, { secret: true }, env) ?? '')

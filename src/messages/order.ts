@@ -67,10 +67,16 @@ export interface OrderRecipient {
   amount: string;
 }
 
+/** Attempts of one transaction where they expire: the last reissue names all the others. */
+export const maxReissuedAttempts = 32;
+
 /** An attempt that a reissue takes the place of. */
 export interface EarlierAttempt {
   attempt: number;
+  /** Of the bytes, so that nobody can name others in their place. */
   digests: Hex[];
+  /** What would have to be executed. */
+  unsigned: Hex;
   /** In the family's own terms; null: it never expires by itself. */
   expiry: JsonObject | null;
   resources: string[];

@@ -17,7 +17,7 @@ export function toAdmissionRequest(
   { order: compact, unsigned }: Pick<SignTransactionRequest, 'order' | 'unsigned'>,
   payload: number,
   keyId: string,
-  participants: Participants,
+  { proofs, ...participants }: Participants & Pick<AdmissionRequest, 'proofs'>,
 ): AdmissionRequest {
   const settled = settlementIn(claims);
   return {
@@ -36,5 +36,6 @@ export function toAdmissionRequest(
     clientId: claims.client_id,
     ...(settled && { onBehalfOf: settled.client_id }),
     spends,
+    ...(proofs && { proofs }),
   };
 }

@@ -31,6 +31,21 @@ export interface AdmissionRequest {
   peer: NodeIndex;
   initiator: NodeIndex;
   spends: Spending;
+  /** Of a reissue, and of nothing else: of every attempt that the order names. */
+  proofs?: EarlierProof[];
+}
+
+/** What this node has read about an earlier attempt: it can never be executed. The names are those of the entry's statement. */
+export interface EarlierProof {
+  attempt: number;
+  digests: Hex[];
+  /** Host and port of the endpoint, which is of this node's own configuration. */
+  endpoint: string;
+  /** Number and hash of the newest final block that it showed. */
+  block: number;
+  hash: string;
+  /** ISO 8601, by this node's clock. */
+  proved_at: string;
 }
 
 /** In place of a token, for what the house pays: fees, and coins for fees, counted by themselves. No contract has this name. */

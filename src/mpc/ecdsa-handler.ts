@@ -12,6 +12,7 @@ import { signingOrderKinds } from '../messages/order';
 import type { Admission } from './admission';
 import { type Participants, toAdmissionRequest } from './admission-request';
 import type { Bans } from './bans';
+import type { EarlierAttempts } from './earlier-attempts';
 import { EcdsaProtocol, ecdsaProtocol, type EcdsaProtocolOptions } from './ecdsa-protocol';
 import type { OrderVerifier } from './order-verifier';
 import type { NodeIndex } from '../messages/nodes';
@@ -34,6 +35,8 @@ export interface EcdsaHandlerOptions extends EcdsaProtocolOptions {
   registry: ChainRegistry;
   orders: OrderVerifier;
   seen: SeenOrders;
+  /** What reissues take the place of. */
+  earlier: Pick<EarlierAttempts, 'prove'>;
   logger: Logger;
   /** For tests: adds families of their own. */
   getFamily?: GetFamily;
@@ -134,17 +137,19 @@ export class EcdsaHandler {
 
   /**
    * Signs one payload of a transaction. Required: a valid order, keys that are bound for its client, bytes that do exactly what the
-   * order says, and admission. Facts that need a chain (that an earlier attempt is impossible) will be proven here. `statement`: the
-   * peer's journal entry.
-   * @throws GatewayError order_refused, intent_mismatch, and what admission refuses (src/mpc/admission.ts)
+   * order says, of a reissue a proof of this node's own that nothing earlier can be executed, and admission. `statement`: the peer's
+   * journal entry.
+   * @throws GatewayError order_refused, intent_mismatch, reissue_unproven, and what admission refuses (src/mpc/admission.ts)
    */
   async sign(
     { transaction, payload }: SignPayloadRequest,
     participants: Participants,
     statement?: SignedStatement,
   ): Promise<SignTask> {
-    const { orders, registry, admission, bans, logger, getFamily: families = getFamily } = this.options;
+    const { orders, registry, earlier, admission, bans, logger, getFamily: families = getFamily } = this.options;
     const order = await orders.verify(transaction.order, signingOrderKinds);
+    // asks a chain: before the shares are opened
+    const proofs = await earlier.prove(order.claims);
     const { client_id: clientId, signers } = order.claims;
     const keyIds = signers.map(({ key_id: keyId }) => keyId);
     const keys = await unlockKeys(this.options, keyIds, ecdsaProtocol);
@@ -155,7 +160,8 @@ export class EcdsaHandler {
       const signed = verified.payloads[payload];
       const key = signed && keys.get(signed.keyId);
       if (!key) throw new GatewayError('intent_mismatch', 'payload: the transaction has no such signing payload');
-      const request = toAdmissionRequest(order, verified, transaction, payload, key.keyId, participants);
+      const admissible = { ...participants, ...(proofs && { proofs }) };
+      const request = toAdmissionRequest(order, verified, transaction, payload, key.keyId, admissible);
       const admitted = await admission.admit(request, statement);
       const payloads = verified.payloads.length;
       if ('recorded' in admitted) {

@@ -2,7 +2,8 @@ import Joi from 'joi';
 import { GatewayError } from '../platform/errors';
 import { findFault } from '../platform/untrusted';
 import { type NodeIndex, nodeIndexes } from '../messages/nodes';
-import type { AdmissionRequest } from './admission';
+import { maxReissuedAttempts } from '../messages/order';
+import type { AdmissionRequest, EarlierProof } from './admission';
 import { maxPayloads } from './order-schema';
 import { parseStatement, type SignedStatement } from './statement';
 
@@ -32,6 +33,8 @@ export interface EntryFields {
   admitted_at: string;
   /** Of a message with several digests. */
   message_key?: string;
+  /** Of a reissue. */
+  proofs?: EarlierProof[];
 }
 
 const text = (max: number) => Joi.string().max(max).required();
@@ -42,6 +45,20 @@ const count = Joi.number().integer().min(0).required();
 const digits = Joi.string()
   .pattern(/^\d{1,78}$/)
   .required();
+const digests = Joi.array().items(Joi.string().max(66)).min(1).max(maxPayloads).required();
+const proofs = Joi.array()
+  .items(
+    Joi.object<EarlierProof, true>({
+      attempt: count,
+      digests,
+      endpoint: text(300),
+      block: count,
+      hash: text(128),
+      proved_at: Joi.string().isoDate().required(),
+    }),
+  )
+  .min(1)
+  .max(maxReissuedAttempts);
 const schema = Joi.object<EntryFields, true>({
   node,
   number: count,
@@ -52,7 +69,7 @@ const schema = Joi.object<EntryFields, true>({
   order_hash: text(64),
   order_seq: count,
   resources: Joi.array().items(Joi.string().max(300)).max(maxPayloads).required(),
-  digests: Joi.array().items(Joi.string().max(66)).min(1).max(maxPayloads).required(),
+  digests,
   key_id: text(100),
   client_id: text(100),
   peer: node,
@@ -63,6 +80,7 @@ const schema = Joi.object<EntryFields, true>({
   fee: digits,
   admitted_at: Joi.string().isoDate().required(),
   message_key: Joi.string().max(200),
+  proofs,
 });
 
 /** `at`: ISO 8601. */
@@ -89,16 +107,29 @@ export function entryFields(self: NodeIndex, number: number, request: AdmissionR
     fee: spends.fee.toString(),
     admitted_at: at,
     ...(request.messageKey !== undefined && { message_key: request.messageKey }),
+    ...(request.proofs && { proofs: request.proofs }),
   };
 }
 
 const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-/** Whether the text is that of the peer's entry about the same signature: all of it is known here but its number and time. */
+/**
+ * Whether the text is that of the peer's entry about the same signature: all of it is known here but its number and time, and where the
+ * peer has found its own proofs.
+ */
 export function isPeerEntry(statement: Pick<SignedStatement, 'text'>, self: NodeIndex, request: AdmissionRequest): boolean {
-  const { number, admitted_at: at } = (parseStatement(statement) ?? {}) as Partial<EntryFields>;
+  const { number, admitted_at: at, proofs: found } = (parseStatement(statement) ?? {}) as Partial<EntryFields>;
   if (typeof number !== 'number' || !Number.isSafeInteger(number) || number < 0 || !isoTime.test(String(at))) return false;
-  return JSON.stringify(entryFields(request.peer, number, { ...request, peer: self }, String(at))) === statement.text;
+  if (!areAbout(found, request.proofs)) return false;
+  const theirs = { ...request, peer: self, ...(found && { proofs: found }) };
+  return JSON.stringify(entryFields(request.peer, number, theirs, String(at))) === statement.text;
+}
+
+/** Proofs of the same attempts, perhaps from other endpoints. */
+function areAbout(found: EarlierProof[] | undefined, own: EarlierProof[] | undefined): boolean {
+  if (!own || found === undefined || findFault(proofs, found) !== null) return !own && found === undefined;
+  const named = (list: EarlierProof[]) => JSON.stringify(list.map(({ attempt, digests: of }) => [attempt, of]));
+  return named(found) === named(own);
 }
 
 /** @throws GatewayError invalid_parameter when the text is not that of an entry. */

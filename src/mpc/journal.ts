@@ -43,7 +43,7 @@ export interface AdmissionBounds {
 export type Verdict =
   | { verdict: 'admitted' | 'unfrozen'; entry: JournalEntry }
   | { verdict: 'recorded'; signature: Hex }
-  | { verdict: 'blacklisted' | 'refused' | 'other_digests' | 'unrelated' | 'banned' | 'busy' | 'exhausted' }
+  | { verdict: 'blacklisted' | 'refused' | 'other_digests' | 'unrelated' | 'unproven' | 'banned' | 'busy' | 'exhausted' }
   | { verdict: 'key_limit' | 'node_limit' | 'key_fees' | 'node_fees' | 'behind' };
 
 /** As migrations/mpc-node/0011-fee-sums.ts reads them. */
@@ -81,7 +81,7 @@ export class Journal {
   }
 
   /**
-   * Checks and writes an entry in one database transaction (migrations/mpc-node/0013-keys-of-attempts.ts). One at a time, so that entries are
+   * Checks and writes an entry in one database transaction (migrations/mpc-node/0015-proofs.ts). One at a time, so that entries are
    * committed in the order of their numbers: a database that has one has every older one. (Not one whose answer was lost: of it no
    * session begins.) `copy`: the peer's entry.
    * @throws GatewayError signers_unavailable when too many wait
@@ -107,7 +107,7 @@ export class Journal {
     const number = this.lastNumber;
     const statement = signStatement('entry', entryFields(this.self, number, request, at.toISOString()), this.signingKey);
     const [row] = await this.database.query<Row[]>(
-      'select verdict, recorded from admit_message($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)',
+      'select verdict, recorded from admit_attempt($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)',
       [
         statement.text,
         statement.signature,

@@ -36,6 +36,10 @@ const refusals: Record<Refused, { code: FailureCode; reason: string }> = {
     reason: 'digests: this attempt, or this message, was admitted with others or for another account before',
   },
   unrelated: { code: 'intent_mismatch', reason: 'resources: the attempt does not use up what the first one does' },
+  unproven: {
+    code: 'intent_mismatch',
+    reason: 'earlier: the order does not name every other attempt of the transaction that this node has admitted',
+  },
   banned: { code: 'key_peer_banned', reason: 'this node does not sign with that peer by this key any more' },
   busy: { code: 'signers_unavailable', reason: 'this node waits for its running sessions with that peer by this key' },
   exhausted: { code: 'signers_unavailable', reason: 'this node has begun too many sessions about this attempt with that peer' },
@@ -53,7 +57,7 @@ const busyPauseMs = 200;
 /** Longer than any statement of an admission takes. */
 const lostAfterMs = 60_000;
 /** What an honest gateway never asks for. */
-const alarming: readonly Refused[] = ['other_digests', 'unrelated'];
+const alarming: readonly Refused[] = ['other_digests', 'unrelated', 'unproven'];
 
 /** What this node lets be signed, by its own journal, its bans and its operator's limits. */
 export class NodeAdmission implements Admission {

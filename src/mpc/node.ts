@@ -1,6 +1,9 @@
+import type { ImpossibilityProver } from '../chains/chain-client';
+import { getFamily } from '../chains/families';
 import type { ChainRegistry } from '../chains/registry';
 import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
+import { EarlierAttempts } from './earlier-attempts';
 import { EcdsaHandler } from './ecdsa-handler';
 import type { MpcNodeActivities } from '../messages/signing';
 import type { Identity } from './identity';
@@ -31,6 +34,8 @@ export interface MpcNodeOptions {
   limits: NodeLimits | null;
   registry: ChainRegistry;
   orders: OrderVerifier;
+  /** By chain name: at endpoints of this node's own. Reissues on other chains are refused. */
+  provers: ReadonlyMap<string, ImpossibilityProver>;
   logger: Logger;
   /** For tests: replaces the engine; the node closes it too. */
   engine?: ProtocolEngine;
@@ -61,6 +66,7 @@ export async function createMpcNode({
   limits,
   registry,
   orders,
+  provers,
   logger,
   engine: given,
 }: MpcNodeOptions): Promise<MpcNode> {
@@ -71,7 +77,8 @@ export async function createMpcNode({
   const records = await openRecords({ identity, store, client, mark, limits, logger });
   const { admission, bans } = records;
   const seen = new SeenOrders(store.database);
-  const ecdsa = new EcdsaHandler({ self, engine, store, registry, orders, seen, admission, bans, logger });
+  const earlier = new EarlierAttempts({ self, registry, getFamily, provers });
+  const ecdsa = new EcdsaHandler({ self, engine, store, registry, orders, seen, earlier, admission, bans, logger });
   const refusals = new RefusalReport(self, logger, new RefusedRequests(store.database));
   const sessions = new SessionManager({
     self,

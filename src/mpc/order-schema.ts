@@ -2,6 +2,7 @@ import Joi from 'joi';
 import {
   type AuthorisationFacts,
   type EarlierAttempt,
+  maxReissuedAttempts,
   type OrderKind,
   type OrderRecipient,
   type OrderSigner,
@@ -13,9 +14,10 @@ import { protocols } from './protocols';
 /** Maximum number of inputs of a transaction; each has a signing session of its own. */
 export const maxPayloads = 64;
 const maxOutputs = 64;
-const maxEarlier = 64;
 /** Characters: as many as a request may have. */
 const maxMemo = 100;
+/** Of the bytes of an attempt that expires: 2 KB. */
+const maxEarlierDigits = 2 * 2 * 1024;
 
 const text = (max: number) => Joi.string().min(1).max(max).required();
 export const keyId = Joi.string()
@@ -59,6 +61,10 @@ const recipient = Joi.object<OrderRecipient, true>({
 const earlier = Joi.object<EarlierAttempt, true>({
   attempt: count(1),
   digests,
+  unsigned: Joi.string()
+    .max(maxEarlierDigits)
+    .pattern(/^0x([0-9a-f]{2})+$/)
+    .required(),
   expiry: Joi.object().allow(null).required(),
   resources: Joi.array().items(Joi.string().max(256)).max(maxPayloads).required(),
 });
@@ -95,7 +101,13 @@ const authorisation = Joi.object<AuthorisationFacts, true>({
 
 /** What orders of some kinds say in addition. */
 const additions: Partial<Record<OrderKind, Joi.PartialSchemaMap>> = {
-  reissue: { earlier: Joi.array().items(earlier).min(1).max(maxEarlier).required() },
+  reissue: {
+    earlier: Joi.array()
+      .items(earlier)
+      .min(1)
+      .max(maxReissuedAttempts - 1)
+      .required(),
+  },
   settlement: { settlement: settlement.required() },
   replacement: { settlement, purpose: Joi.string().valid('withdrawal') },
   typed_data: { authorisation: authorisation.required() },

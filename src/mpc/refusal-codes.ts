@@ -8,6 +8,7 @@ const refusals = [
   'key_peer_banned',
   'node_policy',
   'journal_behind',
+  'reissue_unproven',
 ] as const satisfies FailureCode[];
 export type Refusal = (typeof refusals)[number];
 

@@ -15,8 +15,8 @@ const node = Joi.number()
 const text = (max: number) => Joi.string().min(1).max(max).required();
 /** Maximum 64 KB per transaction. */
 const maxUnsignedDigits = 2 * 64 * 1024;
-/** Enough for an order with the maximum number of payloads and outputs. */
-const maxOrderLength = 64 * 1024;
+/** Enough for an order with the maximum number of payloads and outputs, and for one that names the maximum number of earlier attempts. */
+const maxOrderLength = 128 * 1024;
 
 /** JWS in compact form: three parts in base64url. */
 const order = Joi.string()

@@ -61,9 +61,7 @@ export function verifyBytes(
   const described = decode(() => family.describe(unsigned));
   const same = comparer(family);
 
-  // where an attempt may still be executed, a reissue would be a second payment
-  const isPossible = claims.kind !== 'reissue' || family.rules.expired === 'reissue';
-  assertMatches(isPossible, 'kind', 'attempts on this chain are not reissued');
+  if (claims.kind === 'reissue') assertIsReissued(family);
   assertMatches(described.chain === chain.caip2, 'chain', 'the bytes are for another chain');
   assertMatches(described.maxNetworkFee <= BigInt(claims.max_fee), 'max_fee', 'the bytes exceed it');
   assertMatches(described.maxNetworkFee <= chain.maxNetworkFee, 'max_fee', 'the bytes exceed what this node allows on the chain');
@@ -74,6 +72,11 @@ export function verifyBytes(
   const signingPayloads = decode(() => family.signingPayloads(unsigned, claims.from));
   const messageKey = decode(() => family.messageKey(unsigned, claims.from));
   return { family, signingPayloads, messageKey, resources: getResources({ chain, from, described }), spends };
+}
+
+/** Where attempts do not expire, another one would be a second payment. @throws GatewayError intent_mismatch */
+export function assertIsReissued({ rules: { expired } }: FamilyCodec): void {
+  assertMatches(expired === 'reissue', 'kind', 'attempts on this chain are not reissued');
 }
 
 /** Requires exactly the ordered outputs, in their order. */

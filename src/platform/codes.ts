@@ -46,6 +46,7 @@ export const failureCodes = {
   key_peer_banned: { status: 503, retryable: true, title: 'A signing node no longer signs with this peer by this key' },
   key_frozen: { status: 400, retryable: false, title: 'No two signing nodes are left that sign together by this key' },
   journal_behind: { status: 503, retryable: true, title: 'A signing node lacks a part of its journal' },
+  reissue_unproven: { status: 503, retryable: true, title: 'A signing node has no proof that the earlier attempts have expired' },
   invalid_signature: { status: 400, retryable: false, title: 'A signature is not of its signer' },
   signers_unavailable: { status: 503, retryable: true, title: 'Not enough signing nodes' },
   broadcast_rejected: { status: 400, retryable: false, title: 'The chain node refused the signed transaction' },

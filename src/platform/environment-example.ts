@@ -14,9 +14,11 @@ export function environmentExample(): string {
   }
   lines.push(
     '',
-    '## chains (api, worker)',
+    '## chains (api, worker, mpc-node)',
     '# RPC endpoints of each enabled chain, separated by commas; the first that answers is used. Required per chain.',
     'CHAIN_ETHEREUM_RPC_URLS=',
+    '# A signing node (mpc-node) takes those of chains on which attempts expire (docs/signing-nodes.md, “Reissues”): endpoints that its',
+    '# operator trusts, and that neither the gateway nor the other nodes use. Without them it signs no reissue.',
     '',
     '## Temporal (api, worker, authoriser, mpc-node, cli): read by the SDK. Use mutual TLS or an API key unless all processes run on one machine',
     'TEMPORAL_ADDRESS=127.0.0.1:7233',

@@ -1,6 +1,8 @@
 import type { WorkerOptions } from '@temporalio/worker';
 import { migrations } from '../../migrations/mpc-node';
 import { withMappedErrors } from '../../activities/errors';
+import { createProvers } from '../chains/clients';
+import { rpcUrlsVariable } from '../chains/config';
 import { getFamily } from '../chains/families';
 import { loadRegistry } from '../chains/registry';
 import { Identity, identityVariables, toIdentityFiles } from '../mpc/identity';
@@ -49,6 +51,10 @@ runMain('mpc-node', async () => {
   const registry = loadRegistry(config.GATEWAY_ENV, config.CHAINS.split(','));
   const limits = config.MPC_NODE_LIMITS ? NodeLimits.read(config.MPC_NODE_LIMITS, { registry, getFamily }) : null;
   if (!limits) logger.warn('MPC_NODE_LIMITS is not set: this node has no limits of its own');
+  const provers = createProvers(registry);
+  for (const { name, family } of registry.all)
+    if (getFamily(family).rules.expired === 'reissue' && !provers.has(name))
+      logger.warn({ chain: name }, `${rpcUrlsVariable(name)} is not set: this node refuses reissues on the chain`);
   const peers = parsePeers(config.MPC_NODE_PEERS);
   if (peers.size !== 2 || peers.has(index)) throw new ConfigError(`MPC_NODE_PEERS must name the two other nodes than ${index}`);
 
@@ -96,6 +102,7 @@ runMain('mpc-node', async () => {
     limits,
     registry,
     orders,
+    provers,
     logger,
   });
   running.node = node;

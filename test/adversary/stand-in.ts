@@ -95,6 +95,7 @@ async function createNode({ engine, orderKeys }: StandInOptions): Promise<MpcNod
       deployment: config.MPC_NODE_DEPLOYMENT,
       logger: silent,
     }),
+    provers: new Map(),
     logger: silent,
     ...(engine && { engine }),
   });

@@ -6,8 +6,10 @@ import type {
   ChainBlock,
   ChainClient,
   EffectRequest,
+  EndpointView,
   ForeignState,
   ForeignTransaction,
+  ImpossibilityProver,
   IsOurs,
   KnownAttempt,
   PrepareRequest,
@@ -24,13 +26,13 @@ import { fetchLevels } from './levels';
 import { TronNode } from './node';
 import { prepareTransfer } from './prepare';
 import { scanBlocks } from './scan';
-import { askStatus, Proofs } from './status';
+import { askStatus, Proofs, proveAt } from './status';
 
 /** Largest number of blocks in one scan. */
 const maxScanRange = 50;
 
 /** A Tron chain over the HTTP API of java-tron. Blocks are those of the solidified chain; the methods are documented in ChainClient. */
-export class TronChainClient implements ChainClient {
+export class TronChainClient implements ChainClient, ImpossibilityProver {
   private readonly endpoints: EndpointList<TronNode>;
   private readonly proofs = new Proofs();
 
@@ -63,6 +65,10 @@ export class TronChainClient implements ChainClient {
     return attempts.length === 0
       ? Promise.resolve([])
       : askStatus((work) => this.endpoints.run(work), this.chain, attempts, this.proofs);
+  }
+
+  proveImpossible(unsigned: Hex): Promise<EndpointView | null> {
+    return this.endpoints.run((node) => proveAt(node, this.chain, unsigned));
   }
 
   /**

@@ -54,6 +54,11 @@ export class TronNode implements Endpoint {
     this.target = parseEndpoint(url, this.where);
   }
 
+  /** With its port. */
+  get host(): string {
+    return new URL(this.target.base).host;
+  }
+
   readonly identify = once(() => this.checkIdentity());
 
   /** The newest solidified block. @throws Error when it is too old. */

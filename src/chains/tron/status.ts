@@ -1,5 +1,5 @@
-import type { AttemptState, AttemptStatus, ImpossibleProof, KnownAttempt } from '../chain-client';
-import type { ChainDefinition } from '../types';
+import type { AttemptState, AttemptStatus, EndpointView, ImpossibleProof, KnownAttempt } from '../chain-client';
+import type { ChainDefinition, Hex } from '../types';
 import type { Header } from './answers';
 import { transactionId } from './codec';
 import { findEffect } from './effects';
@@ -52,6 +52,15 @@ export async function askStatus(
     if (first) return first.states;
     throw error;
   }
+}
+
+/** As `status`, of one transaction, and nothing remembered. @throws Error where the node lacks blocks that the proof needs. */
+export async function proveAt(node: TronNode, chain: ChainDefinition, unsigned: Hex): Promise<EndpointView | null> {
+  const head = await node.solidHead();
+  if (await node.findReceipt(transactionId(unsigned))) return null;
+  const { state } = await findExpiry(node, chain, head, unsigned);
+  if (state === 'lacking') throw new Error('it lacks blocks that a proof needs');
+  return state === 'expired' ? { endpoint: node.host, block: { number: head.number, hash: head.id } } : null;
 }
 
 /** The head is asked for first: what is absent afterwards was absent when that block was made. */

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { releaseReservations } from '../../chains/reservations';
 import type { AttemptKind, Prepared } from '../../chains/types';
-import { orderLifetimeSeconds } from '../../messages/order';
+import { maxReissuedAttempts, orderLifetimeSeconds } from '../../messages/order';
 import type { BeginSigning, BeginSigningResult } from '../../messages/transfer';
 import { GatewayError } from '../../platform/errors';
 import { inTransaction } from '../../platform/database';
@@ -132,6 +132,8 @@ async function reissueAttempt(beginning: Beginning): Promise<BeginSigningResult 
   if (!attempts.allImpossible) refuse('business_error', 'An earlier attempt may still be executed');
   if (Date.now() - Number(transfer.signingBegunAt) > reissueForMs)
     refuse('expired', 'No attempt was executed within a day, and none can be executed any more');
+  if (attempts.all.length >= maxReissuedAttempts)
+    refuse('expired', `None of ${maxReissuedAttempts} attempts was executed, and none can be executed any more`);
   await type.assertMayContinue(manager, transfer);
   await releaseReservations(manager, [transfer.txId]);
   return startAttempt(beginning, 'reissue');

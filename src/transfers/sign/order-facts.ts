@@ -75,6 +75,7 @@ const toOrderSigner = ({ keyId, path, protocol, digests }: Signer): OrderSigner 
 const toEarlierAttempt = (family: FamilyCodec, { attempt, signers, expiry, unsigned }: Attempt): EarlierAttempt => ({
   attempt,
   digests: signers.flatMap(({ digests }) => digests),
+  unsigned,
   expiry,
   resources: family.describe(unsigned).resources,
 });

@@ -44,19 +44,21 @@ export async function resumeSigning(
   if (!last) throw new GatewayError('invalid_parameter', 'kind: there is no attempt to resume');
   if (last.signed) return { outcome: 'signed', attempt: last.attempt, kind: last.kind };
   if (attempts.inclusions.length > 0) refuseExecuted('The chain has executed an attempt: there is nothing to sign');
+  const chain = deps.registry.get(transfer.chain);
+  const family = deps.getFamily(chain.family);
   if (last.kind !== 'cancellation') {
     if (attempts.isAbandoned) refuseAbandoned();
     await type.assertMayContinue(manager, transfer);
   }
   await assertMayHaveBegun(manager, deps, transfer, attempts, last);
   if (transfer.status === 'NEEDS_ATTENTION') await enterSigning(manager, transfer);
-  const chain = deps.registry.get(transfer.chain);
-  const family = deps.getFamily(chain.family);
+  const { expiresAt } = family.describe(last.unsigned);
+  if (expiresAt !== undefined && expiresAt * 1000 <= Date.now())
+    refuse('expired', 'The newest attempt has expired: the chain shows what becomes of it');
   const earlier = attempts.before(last).all;
   const attempt = await rebuildAttempt(manager, deps, transfer, last);
   const facts = toOrderFacts({ chain, family, type }, transfer, attempt, earlier);
   await deps.orders.assertNoOthers(manager, facts);
-  const { expiresAt } = family.describe(last.unsigned);
   const usable = await deps.orders.findUsable(manager, facts, expiresAt);
   const claims = usable ?? (await deps.orders.issue(manager, facts, expiresAt));
   return { outcome: 'stored', attempt, claims, timeLeftMs: await timeLeftOf(manager, type, transfer) };

@@ -13,7 +13,7 @@ const refusalCodes: readonly FailureCode[] = ['order_refused', 'intent_mismatch'
 export const isSigningRefused = (code: FailureCode): boolean => refusalCodes.includes(code);
 
 /** What nodes answer that refuse to sign, also one node alone, after which another pair may sign. */
-const nodeRefusalCodes: readonly FailureCode[] = [...refusalCodes, 'address_blacklisted'];
+const nodeRefusalCodes: readonly FailureCode[] = [...refusalCodes, 'address_blacklisted', 'reissue_unproven'];
 /** Rows of one attempt at most: the worker says what they are. */
 const maxRefusals = 20;
 /** Characters. */

@@ -1,12 +1,16 @@
 import type { AccountEntity } from '../../../src/accounts/entity';
-import type { ChainDefinition } from '../../../src/chains/types';
+import { getFamily } from '../../../src/chains/families';
+import { loadRegistry } from '../../../src/chains/registry';
+import type { ChainDefinition, FamilyRules } from '../../../src/chains/types';
 import { bitcoinFixture } from '../../families/bitcoin';
 import { evmFixture } from '../../families/evm';
 import type { FamilyFixture, NodeView } from '../../families/fixture';
+import { tronFixture } from '../../families/tron';
 import { createBitcoinFixture } from '../bitcoin/fixture';
 import { reorganise } from '../../../dev/faults';
 import type { ChainFixture } from '../following/chain-fixture';
 import { createFollowFixture } from '../following/fixture';
+import { createTronFixture } from '../tron/fixture';
 import { Gate } from './gate';
 
 /** A chain of a test's own, with two accounts and what can go wrong with its node. */
@@ -18,8 +22,11 @@ export interface FamilyScene extends ChainFixture {
   deposit: (account: AccountEntity, amount: bigint) => Promise<unknown>;
   /** The node forgets a transaction that waits for a block. */
   drop: (id: string) => Promise<void>;
-  /** Other blocks take the place of this many newest ones; what was in them may be in these, or in none. */
-  reorganise: (depth: number) => Promise<void>;
+  /**
+   * Other blocks take the place of this many newest ones; what was in them may be in these, or in none. null: the gateway sees no block
+   * that another one can take the place of.
+   */
+  reorganise: ((depth: number) => Promise<void>) | null;
 }
 
 type CreateScene = (changes: Partial<ChainDefinition>) => Promise<FamilyScene>;
@@ -54,14 +61,44 @@ const createBitcoin: CreateScene = async (changes) => {
   };
 };
 
+const createTron: CreateScene = async (changes) => {
+  const gate = new Gate();
+  const fixture = await createTronFixture({ changes, route: (url) => gate.before(url) });
+  const { simulated, send } = fixture;
+  return {
+    ...fixture,
+    gate,
+    node: tronFixture.node(simulated.url),
+    deposit: send,
+    drop: (txid) => simulated.control('drop', { txid }),
+    reorganise: null,
+    close: () => fixture.close().finally(() => gate.remove()),
+  };
+};
+
+/** What tests have to know before there is a scene. */
+interface Traits {
+  rules: FamilyRules;
+  /** The gateway sees final blocks alone. */
+  isFinal: boolean;
+}
+
 /** Every family. A new one adds its line. */
-const scenes: readonly (readonly [FamilyFixture, CreateScene])[] = [
+const scenes: readonly (readonly [FamilyFixture, CreateScene, isFinal?: 'final'])[] = [
   [evmFixture('ethereum'), createEvm],
   [bitcoinFixture, createBitcoin],
+  [tronFixture, createTron, 'final'],
 ];
 
+const rulesOn = (chain: string): FamilyRules => getFamily(loadRegistry('local', [chain]).get(chain).family).rules;
+
 /** The same tests for every family. Where its node cannot be had, they count as skipped. */
-export function describeFamilies(title: string, tests: (fixture: FamilyFixture, create: CreateScene) => void): void {
-  for (const [fixture, create] of scenes)
-    (fixture.isInstalled ? describe : describe.skip)(`${title}: ${fixture.chain}`, () => tests(fixture, create));
+export function describeFamilies(
+  title: string,
+  tests: (fixture: FamilyFixture, create: CreateScene, traits: Traits) => void,
+): void {
+  for (const [fixture, create, isFinal] of scenes)
+    (fixture.isInstalled ? describe : describe.skip)(`${title}: ${fixture.chain}`, () =>
+      tests(fixture, create, { rules: rulesOn(fixture.chain), isFinal: isFinal === 'final' }),
+    );
 }

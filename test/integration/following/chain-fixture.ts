@@ -1,3 +1,4 @@
+import type { HDKey } from '@scure/bip32';
 import type { AccountEntity } from '../../../src/accounts/entity';
 import { createChainActivities } from '../../../activities/chain';
 import type { ChainObservation } from '../../../src/messages/transfer';
@@ -39,10 +40,12 @@ export interface FixtureOptions {
   symbols: string[];
   /** In place of the product's. */
   getSignedType?: GetSignedType;
+  /** Of the wallet, in place of a random one. */
+  key?: HDKey;
 }
 
 /** A database with two accounts on a chain, and everything between them but Temporal and the nodes that sign. */
-export async function createChainFixture({ client, getFamily, symbols, getSignedType = productTypes }: FixtureOptions) {
+export async function createChainFixture({ client, getFamily, symbols, getSignedType = productTypes, key }: FixtureOptions) {
   const { chain } = client;
   const testDatabase = await createTestDatabase();
   const { database } = testDatabase;
@@ -51,7 +54,7 @@ export async function createChainFixture({ client, getFamily, symbols, getSigned
   logger.level = 'silent';
 
   const tenant = await buildClient(database);
-  const wallet = await buildWallet(database, tenant);
+  const wallet = await buildWallet(database, tenant, key && { key });
   const [alice, bob] = [
     await buildAccount(database, wallet, chain, getFamily),
     await buildAccount(database, wallet, chain, getFamily),

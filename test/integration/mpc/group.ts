@@ -6,6 +6,7 @@ import { Client } from 'pg';
 import pino from 'pino';
 import { freePort } from '../../../dev/ports';
 import { migrations } from '../../../migrations/mpc-node';
+import type { ImpossibilityProver } from '../../../src/chains/chain-client';
 import { getFamily } from '../../../src/chains/families';
 import { loadRegistry, type ChainRegistry } from '../../../src/chains/registry';
 import { toGroupKey } from '../../../src/mpc/agree-on-key';
@@ -59,6 +60,8 @@ export interface NodeOptions {
   engine?: ProtocolEngine;
   /** Content of the operator's file. */
   limits?: object;
+  /** By chain name: the node's own endpoints. */
+  provers?: ReadonlyMap<string, ImpossibilityProver>;
 }
 
 interface KeyOptions {
@@ -190,7 +193,10 @@ export class Group {
     );
   }
 
-  async start(party: NodeIndex, { registry = localRegistry, engine, limits }: NodeOptions = {}): Promise<void> {
+  async start(
+    party: NodeIndex,
+    { registry = localRegistry, engine, limits, provers = new Map() }: NodeOptions = {},
+  ): Promise<void> {
     const store = await this.openStore(party);
     const logger = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent', base: { process: `mpc-node-${party}` } });
     const node = await createMpcNode({
@@ -202,6 +208,7 @@ export class Group {
       limits: limits ? this.readLimits(party, limits, registry) : null,
       registry,
       orders: await OrderVerifier.create({ keys: orderKeys, deployment, logger }),
+      provers,
       logger,
       ...(engine ? { engine } : {}),
     });

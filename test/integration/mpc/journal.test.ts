@@ -3,7 +3,15 @@ import { getFamily } from '../../../src/chains/families';
 import type { GroupKey } from '../../../src/messages/key-generation';
 import type { NodeIndex } from '../../../src/messages/nodes';
 import { Group, localRegistry } from './group';
-import { asAttempt, orderedTransfer, type OrderedTransfer, ordersAgain, type TransferOptions } from './transactions';
+import {
+  asAttempt,
+  asReissue,
+  orderedTransfer,
+  type OrderedTransfer,
+  ordersAgain,
+  provesAll,
+  type TransferOptions,
+} from './transactions';
 
 interface Entry {
   number: string;
@@ -25,7 +33,7 @@ describe('the journal of a node', () => {
   let nonce = 100;
 
   beforeAll(async () => {
-    group = await Group.create();
+    group = await Group.create({ 1: { provers: provesAll }, 2: { provers: provesAll } });
     key = await group.addKey('wallet.1');
   }, 120_000);
   afterAll(() => group.close());
@@ -111,7 +119,7 @@ describe('the journal of a node', () => {
     await expect(sign(elsewhere, 2, 3)).rejects.toMatchObject({ message: expect.stringContaining('resources') });
     const replacement = again(request, 2, 'replacement', used);
     await sign(replacement, 2, 3);
-    const reissue = again(request, 3, 'reissue', 902);
+    const reissue = asReissue(build({ nonce: 902 }), 3, [request, replacement]);
     const refused = { code: 'intent_mismatch', message: expect.stringContaining('kind') as string };
     await expect(sign(reissue, 1, 2)).rejects.toMatchObject(refused);
     expect(await entries(1, reissue)).toHaveLength(1);

@@ -5,9 +5,11 @@ import { houseClientId } from '../../../src/platform/house';
 import { Group, localRegistry } from './group';
 import {
   asAttempt,
+  asReissue,
   client,
   orderedTransfer,
   type OrderedTransfer,
+  provesAll,
   recipient,
   stranger,
   type TransferOptions,
@@ -31,7 +33,7 @@ describe('the limits of node 1', () => {
   let nonce = 0;
 
   beforeAll(async () => {
-    group = await Group.create({ 1: { limits } });
+    group = await Group.create({ 1: { limits, provers: provesAll }, 2: { provers: provesAll } });
     key = await group.addKey('wallet.1');
     other = await group.addKey('wallet.2');
   }, 180_000);
@@ -84,19 +86,22 @@ describe('the limits of node 1', () => {
     await expect(sign(build({ symbol: 'USDC' }, other))).rejects.toMatchObject(refused(/for this token/));
   });
 
-  test('a reissue counts again, since nothing here proves that the attempts before it cannot be executed', async () => {
+  test('a reissue counts again, although the attempts before it are proven impossible: the endpoint may lie', async () => {
     const family = getFamily('evm');
     jest.replaceProperty(family, 'rules', { ...family.rules, expired: 'reissue' });
     await group.query(1, 'delete from admitted_amounts');
     const first = build();
     await sign(first);
-    const reissue = (attempt: number) => asAttempt(build(), attempt, 'reissue', first);
-    const second = reissue(2);
+    const second = asReissue(build(), 2, [first]);
     await sign(second);
     // a replacement of it does not
-    await sign(asAttempt(second, 3, 'replacement'));
-    await sign(reissue(4));
-    await expect(sign(reissue(5))).rejects.toMatchObject(refused(/for this key and token/));
+    const third = asAttempt(second, 3, 'replacement');
+    await sign(third);
+    const fourth = asReissue(build(), 4, [first, second, third]);
+    await sign(fourth);
+    await expect(sign(asReissue(build(), 5, [first, second, third, fourth]))).rejects.toMatchObject(
+      refused(/for this key and token/),
+    );
     jest.restoreAllMocks();
   });
 

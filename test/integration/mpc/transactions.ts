@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { parseChainId } from '../../../src/chains/evm/chain-id';
+import type { ImpossibilityProver } from '../../../src/chains/chain-client';
 import { getFamily } from '../../../src/chains/families';
 import type { ChainRegistry } from '../../../src/chains/registry';
 import type { Hex } from '../../../src/chains/types';
@@ -79,17 +80,37 @@ const transactionId = (unsigned: string, from: string): string =>
   `0190b5a4-0000-7000-8000-${createHash('sha256').update(unsigned).update(from).digest('hex').slice(0, 12)}`;
 
 /** The same bytes as a later attempt of a transfer. */
-export function asAttempt(
+export const asAttempt = (
   ordered: OrderedTransfer,
   attempt: number,
-  kind: 'transfer' | 'replacement' | 'reissue',
+  kind: 'transfer' | 'replacement',
   { claims: first }: OrderedTransfer = ordered,
-): OrderedTransfer {
-  const claims = { ...ordered.claims, tx_id: first.tx_id, attempt };
-  if ('earlier' in claims) Reflect.deleteProperty(claims, 'earlier');
-  const earlier = [{ attempt: 1, digests: first.signers.flatMap(({ digests }) => digests), expiry: null, resources: ['0'] }];
-  return { ...ordered, claims: kind === 'reissue' ? { ...claims, kind, earlier } : { ...claims, kind } };
+): OrderedTransfer => ({ ...ordered, claims: { ...toCommon(ordered), tx_id: first.tx_id, attempt, kind } });
+
+/** The same bytes in the place of earlier attempts, the oldest first. */
+export const asReissue = (ordered: OrderedTransfer, attempt: number, earlier: OrderedTransfer[]): OrderedTransfer => ({
+  ...ordered,
+  claims: {
+    ...toCommon(ordered),
+    ...{ tx_id: earlier[0]?.claims.tx_id ?? ordered.claims.tx_id, attempt, kind: 'reissue' },
+    earlier: earlier.map(({ claims, unsigned }) => ({
+      ...{ attempt: claims.attempt, digests: claims.signers.flatMap(({ digests }) => digests), unsigned },
+      ...{ expiry: null, resources: [] },
+    })),
+  },
+});
+
+/** What orders of every kind say. */
+function toCommon({ claims }: OrderedTransfer) {
+  const common = { ...claims };
+  if ('earlier' in common) Reflect.deleteProperty(common, 'earlier');
+  return common;
 }
+
+/** Where everything is proven. */
+export const provesAll: ReadonlyMap<string, ImpossibilityProver> = new Map([
+  ['ethereum', { proveImpossible: () => Promise.resolve({ endpoint: 'test', block: { number: 1, hash: '0x00' } }) }],
+]);
 
 /** Another order over the same bytes. */
 export const ordersAgain = ({ claims, unsigned }: OrderedTransfer, seq: number): OrderedTransfer => ({

@@ -12,9 +12,20 @@ jest.setTimeout(120_000);
 
 /** What takes long or needs faults of the node, the same for every family: whole transfers on a chain of their own. */
 
-describeFamilies('transfers', ({ symbol, decimals, newAddress }, create) => {
-  const deposited = parseUnits('1', decimals);
-  const amount = parseUnits('1.2', decimals);
+describeFamilies('transfers', ({ symbol, decimals, amount: worth, newAddress }, create, { rules, isFinal }) => {
+  const deposited = parseUnits(worth('1'), decimals);
+  const amount = parseUnits(worth('1.2'), decimals);
+  /** What a family does not do has no test. */
+  const testWhere =
+    (holds: boolean) =>
+    (name: string, run: () => Promise<void>): void => {
+      if (holds) test(name, run);
+    };
+  const whereReplaced = testWhere(rules.stuck === 'replace');
+  const whereSentAgain = testWhere(rules.stuck === 'rebroadcast');
+  const whereCancelled = testWhere(rules.abandoned === 'cancel');
+  const whereExpiring = testWhere(rules.abandoned === 'expiry');
+  const whereReorganised = testWhere(!isFinal);
   let stuckAfterMs = 60_000;
   const served = new ServedChain<FamilyScene>(async () => {
     const created = await create({ stuckAfterMs });
@@ -62,7 +73,7 @@ describeFamilies('transfers', ({ symbol, decimals, newAddress }, create) => {
       stuckAfterMs = 60_000;
     });
 
-    test('stuck: replaced at a higher fee, and executed once', async () => {
+    whereReplaced('stuck: replaced at a higher fee, and executed once', async () => {
       await served.serve();
       const txId = await submit();
       await sent(txId, 2);
@@ -70,6 +81,18 @@ describeFamilies('transfers', ({ symbol, decimals, newAddress }, create) => {
       expect((await kinds(txId)).slice(0, 2)).toEqual(['first', 'replacement']);
       const fees = (await fixture.attempts(txId)).map(({ fee_bound: fee }) => BigInt(String(fee)));
       for (const [index, fee] of fees.slice(1).entries()) expect(fee).toBeGreaterThan(fees[index] ?? fee);
+      await booksAgree();
+    });
+
+    whereSentAgain('stuck: the same bytes are sent again, and executed once', async () => {
+      await served.serve();
+      const txId = await submit();
+      await submitted(txId);
+      const [{ tx_hash: id } = {}] = await fixture.attempts(txId);
+      await fixture.drop(String(id));
+      await until('sent again', async () => (await fixture.onChain.observe({ txId })).state === 'pending');
+      await served.ends(txId, 'CONFIRMED');
+      expect(await fixture.attempts(txId)).toMatchObject([{ tx_hash: id }]);
       await booksAgree();
     });
   });
@@ -98,7 +121,7 @@ describeFamilies('transfers', ({ symbol, decimals, newAddress }, create) => {
     await booksAgree();
   });
 
-  test('reorganised before it is deep enough: included again, and confirmed', async () => {
+  whereReorganised('reorganised before it is deep enough: included again, and confirmed', async () => {
     await served.serve();
     const txId = await submit();
     await submitted(txId);
@@ -106,7 +129,7 @@ describeFamilies('transfers', ({ symbol, decimals, newAddress }, create) => {
     await fixture.follow();
     const [before] = await fixture.attempts(txId);
     expect(before?.block_hash).not.toBeNull();
-    await fixture.reorganise(1);
+    await fixture.reorganise?.(1);
     await fixture.follow();
     await askChain(txId);
     await served.ends(txId, 'CONFIRMED');
@@ -116,7 +139,7 @@ describeFamilies('transfers', ({ symbol, decimals, newAddress }, create) => {
     await booksAgree();
   });
 
-  test('reorganised after CONFIRMED: stays that, in another block', async () => {
+  whereReorganised('reorganised after CONFIRMED: stays that, in another block', async () => {
     await served.serve();
     const txId = await submit();
     await submitted(txId);
@@ -125,7 +148,7 @@ describeFamilies('transfers', ({ symbol, decimals, newAddress }, create) => {
     await askChain(txId);
     await until('confirmed', async () => (await served.status(txId)) === 'CONFIRMED');
     const before = await fixture.transaction(txId);
-    await fixture.reorganise(fixture.chain.confirmations);
+    await fixture.reorganise?.(fixture.chain.confirmations);
     const { options, client } = fixture;
     const onConfirmedReorged = (it: string) => correctReorged({ ...options, client }, { txId: it });
     await until('final', async () => {
@@ -173,8 +196,9 @@ describeFamilies('transfers', ({ symbol, decimals, newAddress }, create) => {
     expect(await verifyLedger(fixture.database.manager)).toEqual([]);
   });
 
-  test('its recipient is blacklisted while it is signed: a cancellation uses up what it would have, and it fails', async () => {
-    await served.serve({
+  /** The nodes find its recipient on the list, and so does the gateway then. */
+  const listWhileSigned = () =>
+    served.serve({
       sign: async ({ kind }) => {
         if (kind === 'cancellation') return;
         const { database, alice, chain, getFamily } = fixture;
@@ -182,10 +206,30 @@ describeFamilies('transfers', ({ symbol, decimals, newAddress }, create) => {
         throw ApplicationFailure.create({ type: 'address_blacklisted', message: 'on the list', nonRetryable: true });
       },
     });
+
+  whereCancelled(
+    'its recipient is blacklisted while it is signed: a cancellation uses up what it would have, and it fails',
+    async () => {
+      await listWhileSigned();
+      const txId = await submit();
+      await sent(txId);
+      await served.ends(txId, 'FAILED');
+      expect(await kinds(txId)).toEqual(['first', 'cancellation']);
+      await booksAgree(0n);
+    },
+  );
+
+  whereExpiring('its recipient is blacklisted while it is signed: it fails once it has expired', async () => {
+    await listWhileSigned();
     const txId = await submit();
-    await sent(txId);
-    await served.ends(txId, 'FAILED');
-    expect(await kinds(txId)).toEqual(['first', 'cancellation']);
+    await until('abandoned', async () => (await fixture.transaction(txId)).cancellation_reason !== null);
+    expect((await fixture.balance(fixture.alice, symbol)).locked).toBeGreaterThan(amount);
+    await until('it fails', async () => {
+      await fixture.mine();
+      await askChain(txId).catch(() => undefined);
+      return (await served.status(txId)) === 'FAILED';
+    });
+    expect(await kinds(txId)).toEqual(['first']);
     await booksAgree(0n);
   });
 });

@@ -18,6 +18,7 @@ const admission = 'integration/mpc/admission.test.ts';
 const inserted = 'integration/transfers/inserted-attempts.test.ts';
 const database = 'adversary/gateway-database.test.ts';
 const node = 'adversary/one-signing-node.test.ts';
+const reissues = 'integration/mpc/reissues.test.ts';
 const toAuthoriser = 'adversary/temporal-authoriser.test.ts';
 const toNodes = 'adversary/temporal-nodes.test.ts';
 const toWorker = 'adversary/temporal-worker.test.ts';
@@ -231,9 +232,17 @@ export const points: Record<string, Record<string, Point>> = {
       'executed beside the first': [
         [authoriser, 'cannot have a later attempt signed'],
         ['adversary/bitcoin.test.ts', 'a later attempt that spends other inputs'],
-      ],
-      'except as a reissue, which nodes refuse on chains where attempts do not expire': [
         ['unit/mpc-node/verify-intent.test.ts', 'a reissue, where attempts do not expire'],
+      ],
+      'on chains where attempts expire': [
+        [reissues, 'it has not expired: every pair refuses'],
+        [reissues, 'it was executed, and its time is over: every pair refuses'],
+        [reissues, 'the endpoints show a time that has not come'],
+      ],
+      'two nodes have each proven at an endpoint of its own': [[reissues, 'at one node: the other one refuses']],
+      'every earlier one': [
+        [reissues, 'in place of those that were signed: every pair refuses'],
+        [reissues, 'two at the same moment: one is signed'],
       ],
     },
     'approve, accept or end': {

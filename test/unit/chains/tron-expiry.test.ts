@@ -181,3 +181,33 @@ describe('by the blocks', () => {
     await expect(ask(holding)).rejects.toThrow('a block holds a transaction');
   });
 });
+
+describe('what a signing node asks', () => {
+  const proofAt = (made: MadeTransaction, ...names: string[]) => connectTron(chain, names).proveImpossible(made.unsigned);
+
+  test('nothing is proven before it has expired, and nothing of one that was executed', async () => {
+    const [open, executed] = [await make(), await make()];
+    await client.broadcast(executed.bytes);
+    expect(await proofAt(open)).toBeNull();
+    await outlive(executed);
+    await outlive(open);
+    await mine(21);
+    expect(await proofAt(executed)).toBeNull();
+    const { solidified: number } = await chain.control('status');
+    expect(await proofAt(open)).toEqual({
+      endpoint: new URL(chain.url).host,
+      block: { number, hash: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    });
+  });
+
+  test('an endpoint that hides transactions proves nothing, nor does one that is down; the next one is asked', async () => {
+    const made = await make();
+    await client.broadcast(made.bytes);
+    await outlive(made);
+    await mine(30);
+    await chain.control('endpoint', { name: 'liar', lie: 'absent' });
+    await chain.control('endpoint', { name: 'down', down: true });
+    await expect(proofAt(made, 'liar', 'down')).rejects.toMatchObject({ code: 'chain_unavailable' });
+    expect(await proofAt(made, 'liar', 'down', 'honest')).toBeNull();
+  });
+});

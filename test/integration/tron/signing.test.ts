@@ -1,0 +1,86 @@
+import { maxReissuedAttempts, type SigningClaims } from '../../../src/messages/order';
+import { claimsOf } from '../../orders';
+import { trx } from '../../tron-simulator';
+import { createTronFixture, type TronFixture } from './fixture';
+
+/** What the authoriser orders of a transfer whose attempts expire. */
+
+let fixture: TronFixture;
+beforeAll(async () => {
+  fixture = await createTronFixture();
+  await fixture.send(fixture.alice, trx(1_000));
+  await fixture.mine(fixture.chain.confirmations);
+  await fixture.follow();
+});
+afterAll(() => fixture.close());
+
+const pay = () => fixture.transfer({ tokenSymbol: 'TRX', amount: '5', toAddress: fixture.bob.address });
+/** Begins the first attempt, with so long to live. */
+async function beginFirst(txId: string, lifeMs: number) {
+  const prepared = await fixture.onChain.prepareAttempt({ txId, attempt: 1, kind: 'first' });
+  const expiry = { expiration: Date.now() + lifeMs };
+  return fixture.ledger.beginSigning({ txId, lastAttempt: 0, kind: 'first', prepared: { ...prepared, expiry } });
+}
+const resume = (txId: string, lastAttempt = 1) => fixture.ledger.beginSigning({ txId, lastAttempt, kind: 'resume' });
+const orders = async (txId: string) => (await fixture.database.query<[]>('select from orders where tx_id = $1', [txId])).length;
+const whenOver = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms + 100));
+const disprove = (txId: string) =>
+  fixture.database.query(`update transfer_attempts set impossible_proof = '{}' where tx_id = $1 and impossible_proof is null`, [
+    txId,
+  ]);
+const reissue = async (txId: string, attempt: number) => {
+  const prepared = await fixture.onChain.prepareAttempt({ txId, attempt, kind: 'reissue' });
+  return fixture.ledger.beginSigning({ txId, lastAttempt: attempt - 1, kind: 'reissue', prepared });
+};
+
+describe('the newest attempt is not signed yet', () => {
+  test('as long as its bytes have not expired it gets an order that ends with them', async () => {
+    const txId = await pay();
+    const begun = await beginFirst(txId, 60_000);
+    expect(begun).toMatchObject({ outcome: 'begun', attempt: 1, endsWithBytes: true });
+    expect(await resume(txId)).toMatchObject({ outcome: 'begun', attempt: 1 });
+  });
+
+  test('afterwards nothing more is ordered of it, and nothing is unlocked', async () => {
+    const txId = await pay();
+    await beginFirst(txId, 1_000);
+    await whenOver(1_000);
+    const before = await fixture.transaction(txId);
+    expect(await resume(txId)).toMatchObject({ outcome: 'refused', code: 'expired' });
+    expect(await orders(txId)).toBe(1);
+    expect(await fixture.transaction(txId)).toEqual(before);
+    expect(before).toMatchObject({ status: 'SIGNING' });
+    expect(await reissue(txId, 2)).toMatchObject({ outcome: 'refused' });
+    // the worker has a proof
+    await disprove(txId);
+    expect(await reissue(txId, 2)).toMatchObject({ outcome: 'begun', attempt: 2, kind: 'reissue' });
+  });
+
+  test('signed before it has expired, it is sent: what becomes of it is for the chain to say', async () => {
+    const txId = await pay();
+    const begun = await beginFirst(txId, 1_000);
+    if (begun.outcome !== 'begun') throw new Error(begun.outcome);
+    const signatures = fixture.signatures(begun.unsigned, fixture.alice.address);
+    await fixture.ledger.recordSigned({ txId, attempt: 1, signatures });
+    await whenOver(1_000);
+    expect(await resume(txId)).toMatchObject({ outcome: 'signed', attempt: 1 });
+  });
+});
+
+test('a reissue names every earlier attempt with its bytes, and after so many the transfer ends', async () => {
+  const txId = await pay();
+  const first = await beginFirst(txId, 60_000);
+  if (first.outcome !== 'begun') throw new Error(first.outcome);
+  await disprove(txId);
+  for (let attempt = 2; attempt <= maxReissuedAttempts; attempt += 1) {
+    const begun = await reissue(txId, attempt);
+    if (begun.outcome !== 'begun') throw new Error(JSON.stringify(begun));
+    const claims = claimsOf<Extract<SigningClaims, { kind: 'reissue' }>>(begun.order);
+    expect(claims.earlier.map((earlier) => earlier.attempt)).toEqual(Array.from({ length: attempt - 1 }, (_, at) => at + 1));
+    expect(claims.earlier[0]).toMatchObject({ unsigned: first.unsigned });
+    await disprove(txId);
+  }
+  expect(await reissue(txId, maxReissuedAttempts + 1)).toMatchObject({ outcome: 'refused', code: 'expired' });
+  expect(await fixture.ledger.failByProof({ txId })).toMatchObject({ status: 'FAILED' });
+  expect((await fixture.transaction(txId)).failure_code).toBe('expired');
+});
