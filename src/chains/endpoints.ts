@@ -41,6 +41,17 @@ export class EndpointList<E extends Endpoint> {
     throw unavailable(this.chain, 'no RPC endpoint responded', new Error(reasons.join('; ')));
   }
 
+  /** Whether any endpoint says so; those that do not answer say nothing. */
+  async some(says: (endpoint: E) => Promise<boolean>): Promise<boolean> {
+    const answers = await Promise.allSettled(
+      this.endpoints.map(async (endpoint) => {
+        await endpoint.identify();
+        return says(endpoint);
+      }),
+    );
+    return answers.some((answer) => answer.status === 'fulfilled' && answer.value);
+  }
+
   /**
    * @throws ConfigError for the first endpoint that serves another chain; one that does not respond is checked before its first
    * use.

@@ -67,6 +67,9 @@ export interface OrderRecipient {
   amount: string;
 }
 
+/** For so long the bytes of a payment may be executed from now on, where they expire. */
+export const longestPaymentSeconds = 3_600;
+
 /** Attempts of one transaction where they expire: the last reissue names all the others. */
 export const maxReissuedAttempts = 32;
 

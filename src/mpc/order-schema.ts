@@ -14,7 +14,7 @@ import { protocols } from './protocols';
 /** Maximum number of inputs of a transaction; each has a signing session of its own. */
 export const maxPayloads = 64;
 const maxOutputs = 64;
-/** Characters: as many as a request may have. */
+/** Characters, not UTF-16 units: as many as a request may have. */
 const maxMemo = 100;
 /** Of the bytes of an attempt that expires: 2 KB. */
 const maxEarlierDigits = 2 * 2 * 1024;
@@ -78,7 +78,7 @@ const signing = {
   from: text(128),
   recipients: Joi.array().items(recipient).min(1).max(maxOutputs).required(),
   max_fee: atomic,
-  memo: Joi.string().max(maxMemo),
+  memo: Joi.string().custom((value: string, helpers) => ([...value].length > maxMemo ? helpers.error('string.max') : value)),
 };
 const kind = (name: OrderKind) => Joi.string().valid(name).required();
 const claims = (name: OrderKind, facts: Joi.PartialSchemaMap) => Joi.object({ ...head, kind: kind(name), ...facts }).required();

@@ -99,7 +99,7 @@ async function beginAttempt(
 
 /**
  * `ended` when the client cancels while the chain is asked: until signing begins this ends the transfer at once. A first attempt is
- * refused when the chain reports that the transaction would fail.
+ * refused when the chain reports that the transaction would fail, and so is one after all others are proven impossible.
  */
 async function prepareOrRefuse(state: TransferState, attempt: number, kind: AttemptKind): Promise<Prepared | Refused | 'ended'> {
   const scope = new CancellationScope();
@@ -110,7 +110,7 @@ async function prepareOrRefuse(state: TransferState, attempt: number, kind: Atte
   } catch (error) {
     if (isCancelled(error) && state.isEnded) return 'ended';
     const { code, message, retryable } = toProblem(error);
-    if (isCancelled(error) || retryable || kind !== 'first') throw error;
+    if (isCancelled(error) || retryable || (kind !== 'first' && kind !== 'reissue')) throw error;
     return { outcome: 'refused', code, reason: message };
   }
 }

@@ -36,8 +36,8 @@ export interface InternalTransfer {
   /** Canonical form. */
   from: string;
   to: string;
-  /** Sun. */
-  amount: bigint;
+  /** Sun; null: the answer's number stands for several amounts. */
+  amount: bigint | null;
 }
 
 /** Of an executed transaction. */
@@ -141,12 +141,14 @@ function readLog(value: JsonValue): Log {
 const payingNotes: ReadonlySet<unknown> = new Set(['call', 'suicide'].map((note) => Buffer.from(note).toString('hex')));
 const isAddress = (value: JsonValue | undefined): value is string => typeof value === 'string' && /^41[0-9a-f]{40}$/.test(value);
 
+const toExact = (value: JsonValue): bigint | null => (Number.isSafeInteger(value) ? BigInt(value as number) : null);
+
 /** TRX that a contract has sent on; tokens of another kind (TRC-10) are left out. */
 function readInternal(value: JsonValue): InternalTransfer[] {
   const { caller_address: from, transferTo_address: to, callValueInfo, rejected, note } = readObject(value);
   if (rejected === true || !payingNotes.has(note) || !isAddress(from) || !isAddress(to)) return [];
   return readList(callValueInfo).flatMap((entry) => {
     const { callValue, tokenId } = readObject(entry);
-    return tokenId === undefined && callValue !== undefined ? [{ from, to, amount: readAmount(callValue) }] : [];
+    return tokenId === undefined && callValue !== undefined ? [{ from, to, amount: toExact(callValue) }] : [];
   });
 }

@@ -19,9 +19,6 @@ const refusals: Readonly<Record<string, { reason: string; isOfNode?: true; hasEx
   BANDWITH_ERROR: { reason: 'the account lacks TRX for the bandwidth', isOfNode: true },
 };
 
-/** The node has it, waiting or in a block. */
-const known = 'DUP_TRANSACTION_ERROR';
-
 /**
  * Safe to repeat: a transaction that the node has counts as accepted, whatever it says about it, since one that was executed may be
  * called expired or not covered.
@@ -30,10 +27,10 @@ const known = 'DUP_TRANSACTION_ERROR';
 export async function sendTo(node: TronNode, bytes: Hex, id: string): Promise<SendOutcome> {
   const { result, code, txid } = await node.send(bytes);
   if (txid !== undefined && txid !== id) throw new Error('the answer is about another transaction');
-  if (result === true || code === known) return { outcome: 'accepted' };
+  if (result === true) return { outcome: 'accepted' };
   const refusal = typeof code === 'string' && Object.hasOwn(refusals, code) ? refusals[code] : undefined;
-  if (!refusal) throw new Error('the node did not take the transaction');
   if (await node.isKnown(id)) return { outcome: 'accepted' };
+  if (!refusal) throw new Error('the node did not take the transaction');
   const { reason, isOfNode = false, hasExpired = false } = refusal;
   return { outcome: 'rejected', reason, isOfNode, hasExpired };
 }

@@ -62,13 +62,11 @@ export class TronChainClient implements ChainClient, ImpossibilityProver {
   }
 
   status(attempts: KnownAttempt[]): Promise<AttemptStatus[]> {
-    return attempts.length === 0
-      ? Promise.resolve([])
-      : askStatus((work) => this.endpoints.run(work), this.chain, attempts, this.proofs);
+    return attempts.length === 0 ? Promise.resolve([]) : askStatus(this.endpoints, this.chain, attempts, this.proofs);
   }
 
   proveImpossible(unsigned: Hex): Promise<EndpointView | null> {
-    return this.endpoints.run((node) => proveAt(node, this.chain, unsigned));
+    return this.endpoints.run((node) => proveAt(node, this.endpoints, this.chain, unsigned));
   }
 
   /**

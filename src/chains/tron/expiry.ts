@@ -7,8 +7,8 @@ import type { TronNode } from './node';
 
 /** The last two bytes of a number are in a reference: it stands for one block in so many (RecentBlockStore of java-tron). */
 const recentBlocks = 65_536;
-/** References are looked for in the last four times as many blocks, which are nine days. */
-const maxCandidates = 4;
+/** Blocks that the number may stand for, around the one that the time speaks for: blocks are left out, never made early. */
+const candidates = 5;
 /** Between the reference block and the expiration are 120 blocks, or more when none were made for a while. */
 const maxBlocks = 2_000;
 const blocksAtOnce = 10;
@@ -26,7 +26,7 @@ export async function findExpiry(node: TronNode, chain: ChainDefinition, head: H
   if (BigInt(head.timeMs) < expiration) return { state: 'open' };
   const final = await node.solidHeader(head.number - chain.finalityDepth + 1);
   if (!final || BigInt(final.timeMs) < expiration) return { state: 'open' };
-  const start = await findReference(node, head, reference);
+  const start = await findReference(node, { chain, head, expiration }, reference);
   if (!start) return { state: 'lacking' };
   const end = await walk(node, start, expiration, transactionId(unsigned));
   if (!end) return { state: 'lacking' };
@@ -38,12 +38,21 @@ export async function findExpiry(node: TronNode, chain: ChainDefinition, head: H
   return { state: 'expired', proof };
 }
 
-/** null: the node has no such block, or not any more. */
-async function findReference(node: TronNode, head: Header, reference: { number: Buffer; id: Buffer }): Promise<Header | null> {
+/**
+ * null: the node has no such block, or not any more. At most as many blocks as fit were made since the expiration: of those that the number may
+ * stand for, the nearest one to that is tried first, then newer ones, and one before it.
+ */
+async function findReference(
+  node: TronNode,
+  { chain, head, expiration }: { chain: ChainDefinition; head: Header; expiration: bigint },
+  reference: { number: Buffer; id: Buffer },
+): Promise<Header | null> {
   const behind = (head.number - reference.number.readUInt16BE() + recentBlocks) % recentBlocks;
-  for (let candidate = 0; candidate < maxCandidates; candidate += 1) {
-    const number = head.number - behind - candidate * recentBlocks;
-    if (number < 0) return null;
+  const most = (head.timeMs - Number(expiration)) / chain.blockTimeMs;
+  const oldest = Math.floor(Math.max(0, most - behind) / recentBlocks) + 1;
+  for (let rounds = oldest; rounds > oldest - candidates && rounds >= 0; rounds -= 1) {
+    const number = head.number - behind - rounds * recentBlocks;
+    if (number < 0) continue;
     const header = await node.solidHeader(number);
     if (header?.id.slice(16, 32) === reference.id.toString('hex')) return header;
   }

@@ -147,8 +147,8 @@ export class TronNode implements Endpoint {
     const { name, network, genesisHash } = this.chain;
     if (genesisHash !== null) {
       const genesis = readHeader(await this.ask('/wallet/getblockbynum', { num: 0 }));
-      // null: a node that does not keep its first block is not refused for that
-      if (genesis && genesis.id !== genesisHash)
+      if (!genesis) throw new Error('the node does not show its first block');
+      if (genesis.id !== genesisHash)
         throw new ConfigError(`${this.where} serves a chain with another genesis block than ${name} (${network})`);
     }
     if (network !== 'local') return;

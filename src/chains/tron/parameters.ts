@@ -1,4 +1,4 @@
-import { readList, readObject } from './answers';
+import { readList, readNumber, readObject } from './answers';
 
 /** What the network's committee has set: those that have a part in fees (java-tron, Wallet.getChainParameters). */
 export interface Parameters {
@@ -27,8 +27,8 @@ export function readParameters(answer: unknown): Parameters {
   );
   // what is 0 is left out
   const read = (key: string): bigint => {
-    const value = values.get(key);
-    if (value === undefined || typeof value !== 'number' || value < 0 || !Number.isSafeInteger(value)) return 0n;
+    const value = readNumber(values.get(key));
+    if (value < 0) throw new Error('a chain parameter is negative');
     return BigInt(value);
   };
   const isDynamic = read('getAllowDynamicEnergy') === 1n;

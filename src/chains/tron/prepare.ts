@@ -17,6 +17,10 @@ import type { Parameters } from './parameters';
 const expiresAfterBlocks = 120;
 /** Random parts of the times, which tell equal payments apart. */
 const jitterMs = 1_000;
+/** Bytes that expire much later than the others would have to be waited for. */
+const maxAheadMs = 30 * 60_000;
+/** A solidified head is 20 blocks old. */
+const lateBlocks = 30;
 /** On the energy that calls have taken: it depends on the state of the block that executes the transaction. In hundredths. */
 const margin = 105n;
 
@@ -24,6 +28,8 @@ interface Context {
   node: TronNode;
   chain: ChainDefinition;
   parameters: Parameters;
+  /** The node may not know yet what the account has been paid. */
+  isLate: boolean;
 }
 
 /** What a transaction may burn, in sun. */
@@ -47,7 +53,8 @@ export async function prepareTransfer(node: TronNode, chain: ChainDefinition, in
     node.resources(from),
     node.parameters(),
   ]);
-  const context = { node, chain, parameters };
+  if (block.timeMs > Date.now() + maxAheadMs) throw new Error('the head of the node is in the future');
+  const context = { node, chain, parameters, isLate: block.timeMs < Date.now() - lateBlocks * chain.blockTimeMs };
   const cost = await (payment.tokenContract === null
     ? costOfCoin(context, payment)
     : costOfToken(context, { from, token: toKey(payment.tokenContract), ...payment }, resources.energy));
@@ -97,12 +104,13 @@ interface TokenPayment {
 
 /** A recipient may lose its last token before, so that the transfer takes as much as one to somebody who never had any. */
 async function costOfToken(
-  { node, chain, parameters }: Context,
+  { node, chain, parameters, isLate }: Context,
   { from, token, recipient, amount }: TokenPayment,
   available: bigint,
 ): Promise<Cost> {
   const call = (to: Buffer) => node.call(from, token, encodeTransfer(to, amount));
   const [own, first] = await Promise.all([call(toBytes(recipient)), call(fromContractForm(randomBytes(20)))]);
+  if (own.outcome === 'reverted' && isLate) throw new Error('the node is behind, and would revert this transfer');
   if (own.outcome === 'reverted') throw new GatewayError('reverted_on_chain', `${chain.name} would revert this transfer`);
   const highest = [own, first].map((it) => highestEnergy(it, parameters)).reduce((a, b) => (a > b ? a : b));
   const price = parameters.energyPrice;

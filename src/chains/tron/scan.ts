@@ -13,7 +13,9 @@ const internalPositions = 1_000_000;
 const succeeded: ReadonlySet<string> = new Set(['SUCCESS', 'DEFAULT']);
 
 /** A payment that is a deposit if it is to an address of the gateway. */
-interface Candidate extends Pick<DepositFound, 'txHash' | 'position' | 'tokenContract' | 'amount'> {
+interface Candidate extends Pick<DepositFound, 'txHash' | 'position' | 'tokenContract'> {
+  /** Sun or atomic units; null: the answer does not say it exactly. */
+  amount: bigint | null;
   /** Canonical forms. */
   from: string;
   to: string;
@@ -52,7 +54,7 @@ async function scanBlock(node: TronNode, chain: ChainDefinition, block: Block, i
     ...reads.flatMap(toTransfer),
     ...(await fetchCalls(node, chain, block, reads)),
     // nothing is paid to oneself
-  ].filter(({ from, to, amount }) => amount > 0n && from !== to);
+  ].filter(({ from, to, amount }) => amount !== 0n && from !== to);
   const senders = reads.flatMap(({ does }) => (does ? [does.owner] : []));
   const ours = await isOurs([...new Set([...senders, ...candidates.map(({ to }) => to)])]);
   const { number, id: hash, parentId: parentHash } = block;
@@ -61,13 +63,20 @@ async function scanBlock(node: TronNode, chain: ChainDefinition, block: Block, i
     transactions: reads.map(({ transaction: { id }, does }) => ({ id, messageKey: does && ours.has(does.owner) ? id : null })),
     deposits: candidates
       .filter(({ to }) => ours.has(to))
-      .map(({ from, to, ...deposit }) => ({
+      .map(({ from, to, amount, ...deposit }) => ({
         ...deposit,
+        amount: assertExact(amount),
         ...{ blockNumber: number, blockHash: hash },
         fromAddress: showAddress(from),
         toAddress: showAddress(to),
       })),
   };
+}
+
+/** Amounts between others may be beyond what a number holds. */
+function assertExact(amount: bigint | null): bigint {
+  if (amount === null) throw new Error('the answer does not say exactly what was paid');
+  return amount;
 }
 
 const showAddress = (key: string): string => toAddress(Buffer.from(key, 'hex')).address;

@@ -1,4 +1,5 @@
 import type { AttemptState, AttemptStatus, EndpointView, ImpossibleProof, KnownAttempt } from '../chain-client';
+import type { EndpointList } from '../endpoints';
 import type { ChainDefinition, Hex } from '../types';
 import type { Header } from './answers';
 import { transactionId } from './codec';
@@ -6,8 +7,7 @@ import { findEffect } from './effects';
 import { findExpiry } from './expiry';
 import type { TronNode } from './node';
 
-/** Runs a piece of work at one endpoint after the other. */
-type Ask = <T>(work: (node: TronNode) => Promise<T>) => Promise<T>;
+type Endpoints = Pick<EndpointList<TronNode>, 'run' | 'some'>;
 
 /** Proofs that were found: they hold for ever, and finding one again takes a dozen requests. */
 export class Proofs {
@@ -34,15 +34,15 @@ interface View {
 
 /** The state of every attempt, seen by one node: the first whose view is conclusive, or else the first that answers. */
 export async function askStatus(
-  ask: Ask,
+  endpoints: Endpoints,
   chain: ChainDefinition,
   attempts: KnownAttempt[],
   proofs: Proofs,
 ): Promise<AttemptStatus[]> {
   const inconclusive: View[] = [];
   try {
-    return await ask(async (node) => {
-      const view = await fetchView(node, chain, attempts, proofs);
+    return await endpoints.run(async (node) => {
+      const view = await fetchView(node, endpoints, chain, attempts, proofs);
       if (view.isConclusive) return view.states;
       inconclusive.push(view);
       throw new Error('it lacks blocks that a proof needs');
@@ -55,21 +55,34 @@ export async function askStatus(
 }
 
 /** As `status`, of one transaction, and nothing remembered. @throws Error where the node lacks blocks that the proof needs. */
-export async function proveAt(node: TronNode, chain: ChainDefinition, unsigned: Hex): Promise<EndpointView | null> {
+export async function proveAt(
+  node: TronNode,
+  endpoints: Endpoints,
+  chain: ChainDefinition,
+  unsigned: Hex,
+): Promise<EndpointView | null> {
   const head = await node.solidHead();
-  if (await node.findReceipt(transactionId(unsigned))) return null;
+  const id = transactionId(unsigned);
+  if (await node.findReceipt(id)) return null;
   const { state } = await findExpiry(node, chain, head, unsigned);
   if (state === 'lacking') throw new Error('it lacks blocks that a proof needs');
+  if (state === 'expired') await assertNowhere(endpoints, id);
   return state === 'expired' ? { endpoint: node.host, block: { number: head.number, hash: head.id } } : null;
 }
 
 /** The head is asked for first: what is absent afterwards was absent when that block was made. */
-async function fetchView(node: TronNode, chain: ChainDefinition, attempts: KnownAttempt[], proofs: Proofs): Promise<View> {
+async function fetchView(
+  node: TronNode,
+  endpoints: Endpoints,
+  chain: ChainDefinition,
+  attempts: KnownAttempt[],
+  proofs: Proofs,
+): Promise<View> {
   const head = await node.solidHead();
   let isConclusive = true;
   const states: AttemptStatus[] = [];
   for (const attempt of attempts) {
-    const { state, isLacking } = await stateOf(node, chain, head, attempt, proofs);
+    const { state, isLacking } = await stateOf(node, endpoints, { chain, head, proofs }, attempt);
     isConclusive &&= !isLacking;
     states.push({ attempt: attempt.attempt, ...state });
   }
@@ -78,10 +91,9 @@ async function fetchView(node: TronNode, chain: ChainDefinition, attempts: Known
 
 async function stateOf(
   node: TronNode,
-  chain: ChainDefinition,
-  head: Header,
+  endpoints: Endpoints,
+  { chain, head, proofs }: { chain: ChainDefinition; head: Header; proofs: Proofs },
   { unsigned }: KnownAttempt,
-  proofs: Proofs,
 ): Promise<{ state: AttemptState; isLacking?: true }> {
   // known before it is signed
   const id = transactionId(unsigned);
@@ -94,9 +106,19 @@ async function stateOf(
   if (known) return { state: { state: 'impossible', proof: known } };
   const expiry = await findExpiry(node, chain, head, unsigned);
   if (expiry.state === 'expired') {
+    await assertNowhere(endpoints, id);
     proofs.add(id, expiry.proof);
     return { state: { state: 'impossible', proof: expiry.proof } };
   }
   const state: AttemptState = (await node.isKnown(id)) ? { state: 'pending', id } : { state: 'absent' };
   return expiry.state === 'lacking' ? { state, isLacking: true } : { state };
+}
+
+/**
+ * A node may leave a transaction out of its answers: no other one may have executed it. @throws Error when one has, so that another node is
+ * asked for its state.
+ */
+async function assertNowhere(endpoints: Endpoints, id: string): Promise<void> {
+  if (await endpoints.some(async (node) => (await node.findReceipt(id)) !== null))
+    throw new Error('another endpoint has executed what this one lacks');
 }

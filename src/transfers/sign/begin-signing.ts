@@ -1,10 +1,11 @@
 import type { EntityManager } from 'typeorm';
 import { releaseReservations } from '../../chains/reservations';
 import type { AttemptKind, Prepared } from '../../chains/types';
-import { maxReissuedAttempts, orderLifetimeSeconds } from '../../messages/order';
+import { orderLifetimeSeconds } from '../../messages/order';
 import type { BeginSigning, BeginSigningResult } from '../../messages/transfer';
 import { GatewayError } from '../../platform/errors';
 import { inTransaction } from '../../platform/database';
+import { violates } from '../../platform/unique-violation';
 import type { TransactionEntity } from '../../transactions/entity';
 import { rulesOf, type SignedType } from '../../transactions/signed-type';
 import { isEnded, findTransactionForUpdate } from '../../transactions/state';
@@ -18,14 +19,14 @@ import { enterSigning } from './enter-signing';
 import { assertFeeIsUsual } from './fee-rules';
 import { assertWithinHold, raiseHold } from '../hold';
 import { assertMayCancel, assertNamesOneToken } from './may-sign';
+import { findReissueEnd } from './last-reissue';
 import { NotBegun, refuse, refuseAbandoned, refuseExecuted, waitInstead } from './not-begun';
 import { toOrderFacts } from './order-facts';
 import { recordRefusal } from '../end/refusals';
 import { assertMayReplace } from './replacement-rules';
 import { resumeSigning, type Stored, timeLeftOf } from './resume-signing';
 
-/** From the first attempt on: proofs are read from blocks that every endpoint still has. */
-const reissueForMs = 24 * 60 * 60 * 1000;
+const messageIsUnique = /^transfer_attempts_chain_message_key_key$/;
 
 /** An attempt that is about to begin, under the lock of its transfer. */
 interface Beginning {
@@ -47,6 +48,9 @@ interface Beginning {
 export async function beginSigning(deps: AuthoriserDependencies, input: unknown): Promise<BeginSigningResult> {
   const request = readBeginSigning(input);
   const begun = await inTransaction(deps.database, (manager) => begin(manager, deps, request)).catch(async (error: unknown) => {
+    // by a transaction of another one with the same bytes, whose times differ next time
+    if (violates(error, messageIsUnique))
+      return { outcome: 'wait', reason: 'Another transaction would be the same message' } as const;
     if (!(error instanceof NotBegun)) throw error;
     await recordNotBegun(deps.database.manager, request, error.result);
     return error.result;
@@ -130,10 +134,8 @@ async function replaceAttempt(beginning: Beginning): Promise<BeginSigningResult 
 async function reissueAttempt(beginning: Beginning): Promise<BeginSigningResult | Stored> {
   const { manager, transfer, type, attempts } = beginning;
   if (!attempts.allImpossible) refuse('business_error', 'An earlier attempt may still be executed');
-  if (Date.now() - Number(transfer.signingBegunAt) > reissueForMs)
-    refuse('expired', 'No attempt was executed within a day, and none can be executed any more');
-  if (attempts.all.length >= maxReissuedAttempts)
-    refuse('expired', `None of ${maxReissuedAttempts} attempts was executed, and none can be executed any more`);
+  const end = findReissueEnd(transfer, attempts);
+  if (end !== undefined) refuse('expired', end);
   await type.assertMayContinue(manager, transfer);
   await releaseReservations(manager, [transfer.txId]);
   return startAttempt(beginning, 'reissue');

@@ -3,6 +3,7 @@ import type { FamilyCodec, ReservationOwner, TransactionPlan } from '../../chain
 import { findReservations } from '../../chains/reservations';
 import type { AccountEntity } from '../../accounts/entity';
 import type { AttemptKind, ChainDefinition, Hex, Prepared, TransactionDescription, TransactionIntent } from '../../chains/types';
+import { longestPaymentSeconds } from '../../messages/order';
 import type { Signer } from '../../messages/signing';
 import type { TransactionEntity } from '../../transactions/entity';
 import { toAttemptIntent } from '../../transactions/intent';
@@ -95,6 +96,7 @@ export async function buildAttempt(
   assertSameResources(txId, described.resources, resources);
   assertWithinBound(txId, described, prepared);
   assertSameAction(txId, described, intent);
+  assertIsShort(described);
   const type = getSignedType(transfer.transactionType);
   // a cancellation moves nothing
   if (kind !== 'cancellation') await assertAsStored(manager, type, transfer, { chain, intent, described });
@@ -169,6 +171,12 @@ async function assertAsStored(
 function assertWithinBound(txId: string, { maxNetworkFee }: TransactionDescription, { feeBound }: Prepared): void {
   if (maxNetworkFee > BigInt(feeBound))
     throw new Error(`the bytes for ${txId} may cost ${maxNetworkFee}, their bound is ${feeBound}`);
+}
+
+/** By a chain node whose time is ahead: until the bytes expire, nothing takes their place. @throws NotBegun. */
+function assertIsShort({ action, expiresAt }: TransactionDescription): void {
+  if (action !== 'payment' || expiresAt === undefined || expiresAt <= Date.now() / 1000 + longestPaymentSeconds) return;
+  throw new NotBegun({ outcome: 'wait', reason: 'The transaction could be executed for too long' });
 }
 
 function assertSameAction(txId: string, described: TransactionDescription, intent: TransactionIntent): void {

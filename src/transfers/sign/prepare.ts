@@ -6,6 +6,7 @@ import { GatewayError } from '../../platform/errors';
 import { findTransaction } from '../../transactions/state';
 import { loadAttempts } from '../load-attempts';
 import { type ChainDependencies, getClient } from '../dependencies';
+import { findReissueEnd } from './last-reissue';
 import { toKnownAttempt } from '../confirm/known-attempt';
 import { recordRefusal } from '../end/refusals';
 
@@ -17,8 +18,10 @@ const askAgainMs = [500, 1_000, 2_000, 4_000];
 
 /**
  * Reads the facts for an attempt from the chain. An attempt that has already begun keeps its facts: its bytes are fixed, and after
- * their execution the chain would return others. That the chain refuses the first one is recorded: it ends the transfer.
- * @throws GatewayError reverted_on_chain when the chain would refuse the transfer, chain_unavailable, not_found.
+ * their execution the chain would return others. That the chain refuses the first one, or one after all others are proven impossible, is
+ * recorded: it ends the transfer.
+ * @throws GatewayError reverted_on_chain when the chain would refuse the transfer, expired when it is tried no more, chain_unavailable,
+ * not_found.
  */
 export async function prepareAttempt(deps: ChainDependencies, { txId, attempt, kind }: NextAttempt): Promise<Prepared> {
   const { manager } = deps.database;
@@ -30,6 +33,8 @@ export async function prepareAttempt(deps: ChainDependencies, { txId, attempt, k
   const intent = await type.loadIntent(manager, transfer);
   const next = attempts.isAbandoned ? 'cancellation' : kind;
   const isFirst = next === 'first' && attempts.nextNumber === 1;
+  // else the chain's refusal would have it wait for ever
+  const isLast = next === 'reissue' && attempts.allImpossible;
   const waits = isFirst && (await type.needsSponsoring?.(manager, transfer)) ? askAgainMs : [];
   const request = {
     kind: next,
@@ -37,10 +42,16 @@ export async function prepareAttempt(deps: ChainDependencies, { txId, attempt, k
     previous: attempts.all.map((earlier) => toKnownAttempt(intent, earlier)),
   };
   try {
+    const end = isLast ? findReissueEnd(transfer, attempts) : undefined;
+    if (end !== undefined) throw new GatewayError('expired', end);
     return await prepareAgain(getClient(deps, transfer.chain), request, waits);
   } catch (error) {
-    if (isFirst && error instanceof GatewayError && !error.retryable)
-      await recordRefusal(manager, { txId, attempt: 1 }, { kind: 'chain', code: error.code, reason: error.message });
+    if ((isFirst || isLast) && error instanceof GatewayError && !error.retryable)
+      await recordRefusal(
+        manager,
+        { txId, attempt: attempts.nextNumber },
+        { kind: 'chain', code: error.code, reason: error.message },
+      );
     throw error;
   }
 }

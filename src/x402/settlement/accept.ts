@@ -1,4 +1,4 @@
-import { type DataSource, type EntityManager, QueryFailedError } from 'typeorm';
+import type { DataSource, EntityManager } from 'typeorm';
 import type { GetFamily } from '../../chains/family';
 import type { PaymentRequest } from '../../chains/payments';
 import { toReconcileRequired } from '../../orders/reconcile-required';
@@ -6,6 +6,7 @@ import type { WorkflowOutbox } from '../../outbox/outbox';
 import { inTransaction, requestTransaction } from '../../platform/database';
 import { GatewayError } from '../../platform/errors';
 import { newId } from '../../platform/ids';
+import { violates } from '../../platform/unique-violation';
 import type { Settler } from '../../settlers/attested';
 import { promisedGas } from '../../settlers/promised-gas';
 import { refusedLately } from '../../settlers/refused-lately';
@@ -145,15 +146,6 @@ async function pickSettler(
   );
   const able = candidates.filter(({ accountId }) => rows.some((row) => row.account_id === accountId));
   return able[Math.floor(Math.random() * able.length)] ?? null;
-}
-
-/** Another request has committed what only one may have. */
-function violates(error: unknown, index: RegExp): boolean {
-  const { code, constraint } = (error instanceof QueryFailedError ? error.driverError : {}) as {
-    code?: string;
-    constraint?: string;
-  };
-  return code === '23505' && constraint !== undefined && index.test(constraint);
 }
 
 const withTxId = (error: unknown, txId: string): unknown =>

@@ -1,6 +1,6 @@
 import { maxReissuedAttempts, type SigningClaims } from '../../../src/messages/order';
 import { claimsOf } from '../../orders';
-import { trx } from '../../tron-simulator';
+import { trx, usdt } from '../../tron-simulator';
 import { createTronFixture, type TronFixture } from './fixture';
 
 /** What the authoriser orders of a transfer whose attempts expire. */
@@ -67,6 +67,18 @@ describe('the newest attempt is not signed yet', () => {
   });
 });
 
+test('bytes that could be executed for hours are not begun, nor those that another transfer has', async () => {
+  const [one, other] = [await pay(), await pay()];
+  const prepared = await fixture.onChain.prepareAttempt({ txId: one, attempt: 1, kind: 'first' });
+  const begin = (txId: string, changes: object = {}) =>
+    fixture.ledger.beginSigning({ txId, lastAttempt: 0, kind: 'first', prepared: { ...prepared, ...changes } });
+  const expiry = { expiration: Date.now() + 2 * 3_600_000 };
+  expect(await begin(one, { expiry })).toMatchObject({ outcome: 'wait', reason: expect.stringContaining('too long') });
+  expect(await begin(one)).toMatchObject({ outcome: 'begun' });
+  expect(await begin(other)).toMatchObject({ outcome: 'wait', reason: expect.stringContaining('the same message') });
+  expect(await fixture.transaction(other)).toMatchObject({ status: 'PENDING' });
+});
+
 test('a reissue names every earlier attempt with its bytes, and after so many the transfer ends', async () => {
   const txId = await pay();
   const first = await beginFirst(txId, 60_000);
@@ -80,7 +92,26 @@ test('a reissue names every earlier attempt with its bytes, and after so many th
     expect(claims.earlier[0]).toMatchObject({ unsigned: first.unsigned });
     await disprove(txId);
   }
-  expect(await reissue(txId, maxReissuedAttempts + 1)).toMatchObject({ outcome: 'refused', code: 'expired' });
+  await expect(reissue(txId, maxReissuedAttempts + 1)).rejects.toMatchObject({ code: 'expired', retryable: false });
   expect(await fixture.ledger.failByProof({ txId })).toMatchObject({ status: 'FAILED' });
   expect((await fixture.transaction(txId)).failure_code).toBe('expired');
+});
+
+// the last one: the token does nothing afterwards
+test('what the chain refuses ends a transfer of which everything is proven impossible, and no other', async () => {
+  const { alice, bob, simulated, onChain, ledger } = fixture;
+  await fixture.send(alice, 5_000_000n, 'USDT');
+  await fixture.mine(fixture.chain.confirmations);
+  await fixture.follow();
+  const txId = await fixture.transfer({ tokenSymbol: 'USDT', amount: '5', toAddress: bob.address });
+  expect(await beginFirst(txId, 60_000)).toMatchObject({ outcome: 'begun' });
+  // reverts whatever is asked of it
+  await simulated.control('contract', { address: usdt, code: '60006000fd' });
+  const next = { txId, attempt: 2, kind: 'reissue' } as const;
+  await expect(onChain.prepareAttempt(next)).rejects.toMatchObject({ code: 'reverted_on_chain' });
+  await expect(ledger.failByProof({ txId })).rejects.toMatchObject({ code: 'not_cancellable' });
+  await disprove(txId);
+  await expect(ledger.failByProof({ txId })).rejects.toMatchObject({ code: 'not_cancellable' });
+  await expect(onChain.prepareAttempt(next)).rejects.toMatchObject({ code: 'reverted_on_chain' });
+  expect(await ledger.failByProof({ txId })).toMatchObject({ status: 'FAILED', code: 'reverted_on_chain' });
 });

@@ -174,7 +174,7 @@ test('what a fork has removed is sent again', async () => {
 
 describe('broadcast', () => {
   test.each<[string, 'rejected' | 'waiting', (made: MadeTransaction) => Promise<unknown>, string]>([
-    ['expired', 'waiting', () => mine(1, 3_600_000), 'the transaction has expired'],
+    ['expired', 'waiting', () => mine(1, 600_000), 'the transaction has expired'],
     [
       'not covered',
       'rejected',
@@ -190,6 +190,16 @@ describe('broadcast', () => {
     expect(await client.broadcast(made.bytes)).toEqual({ outcome, reason });
     await chain.control('faucet', { address: from().address, amount: String(trx(10_000)) });
     await solidify();
+  });
+
+  test('nothing is prepared at a node whose chain is in the future', async () => {
+    const ahead = await TestChain.start();
+    const sender = await ahead.funded(trx(10));
+    await ahead.control('mine', { blocks: 25, skip_ms: 3_600_000 });
+    await expect(makeTron(connectTron(ahead), sender, payTron(sender, to().address, trx(2)))).rejects.toMatchObject({
+      code: 'chain_unavailable',
+    });
+    await ahead.stop();
   });
 
   test('with another signature it is rejected at once', async () => {

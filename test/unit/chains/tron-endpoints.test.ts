@@ -107,12 +107,16 @@ describe('requests', () => {
 });
 
 describe('identity', () => {
-  test.each<[string, object]>([
-    ['the genesis block of the chain', genesis(nile.genesisHash)],
-    ['none, as a node that does not keep it', {}],
-  ])('%s is taken', async (_, answer) => {
-    const { url } = await stub(answer);
+  test('the genesis block of the chain is taken', async () => {
+    const { url } = await stub(genesis(nile.genesisHash));
     await expect(new TronChainClient(nile, [url]).verifyIdentity()).resolves.toBeUndefined();
+  });
+
+  test('a node that does not show its first block is passed over', async () => {
+    const [silent, good] = [await stub({}), await stub(genesis(nile.genesisHash), {})];
+    const client = new TronChainClient(nile, [silent.url, good.url]);
+    expect(await client.foreignState({ id: 'a'.repeat(64) } as never)).toBe('absent');
+    expect(silent.asked).toHaveLength(1);
   });
 
   test('another genesis block stops the process', async () => {
@@ -166,8 +170,9 @@ describe('what nodes say of a transaction', () => {
     expect(await send(refusing(code, { txID: txid }))).toEqual({ outcome: 'accepted' });
   });
 
-  test('DUP_TRANSACTION_ERROR: the node has it; an answer about another transaction is none', async () => {
-    expect(await send(refusing('DUP_TRANSACTION_ERROR'))).toEqual({ outcome: 'accepted' });
+  test('DUP_TRANSACTION_ERROR is acceptance where the node has it; an answer about another transaction is none', async () => {
+    expect(await send(refusing('DUP_TRANSACTION_ERROR', { txID: txid }))).toEqual({ outcome: 'accepted' });
+    await expect(send(refusing('DUP_TRANSACTION_ERROR'))).rejects.toMatchObject({ code: 'chain_unavailable' });
     await expect(send(stub(first, { result: true, txid: 'ab'.repeat(32) }))).rejects.toMatchObject({ code: 'chain_unavailable' });
   });
 });

@@ -3,8 +3,9 @@ import type { Block, Header } from '../../../src/chains/tron/answers';
 import { transactionId } from '../../../src/chains/tron/codec';
 import { decode, encode } from '../../../src/chains/tron/codec/transaction';
 import { findExpiry } from '../../../src/chains/tron/expiry';
+import { askStatus, Proofs, proveAt } from '../../../src/chains/tron/status';
 import type { TronNode } from '../../../src/chains/tron/node';
-import { connectTron, makeTron, type MadeTransaction, payTron, statusOfTron, tronDefinition } from '../../tron-client';
+import { connectTron, makeTron, type MadeTransaction, payTron, statusOfTron, toKnown, tronDefinition } from '../../tron-client';
 import { type Holder, TestChain, trx } from '../../tron-simulator';
 
 /** When a transaction that is not on the chain counts as impossible, so that another one may take its place. */
@@ -168,6 +169,9 @@ describe('by the blocks', () => {
     ).toMatchObject({
       proof: { reference_block: 5 },
     });
+    // a year later
+    const later = 65_536 * 160 + 100;
+    expect(await ask(nodeOf(later, start))).toMatchObject({ proof: { reference_block: 5, end_block: 60 } });
     const cut = (missing: number) => nodeOf(100, start, (it) => (it.number === missing ? null : it));
     expect(await ask(cut(5))).toEqual({ state: 'lacking' });
     expect(await ask(cut(30))).toEqual({ state: 'lacking' });
@@ -181,6 +185,51 @@ describe('by the blocks', () => {
     await expect(ask(holding)).rejects.toThrow('a block holds a transaction');
   });
 });
+
+test('no proof of a node that leaves a transaction out of its blocks as well, where another one has it', async () => {
+  const { node, made } = await hiding();
+  const executed = { findReceipt: () => Promise.resolve({ id: made.id }) } as unknown as TronNode;
+  const unreachable = { findReceipt: () => Promise.reject(new Error('down')) } as unknown as TronNode;
+  const endpoints = (...others: TronNode[]) => ({
+    run: <T>(work: (asked: TronNode) => Promise<T>) => work(node),
+    some: async (says: (asked: TronNode) => Promise<boolean>) =>
+      (await Promise.allSettled([node, ...others].map(says))).some((it) => it.status === 'fulfilled' && it.value),
+  });
+  const known = toKnown(made);
+  const ask = (...others: TronNode[]) => askStatus(endpoints(...others), tronDefinition(), [known], new Proofs());
+  const prove = (...others: TronNode[]) => proveAt(node, endpoints(...others), tronDefinition(), made.unsigned);
+  await expect(ask(executed)).rejects.toThrow('another endpoint has executed');
+  await expect(prove(executed)).rejects.toThrow('another endpoint has executed');
+  expect(await ask(unreachable)).toMatchObject([{ state: 'impossible' }]);
+  expect(await prove(unreachable)).toMatchObject({ endpoint: 'liar' });
+});
+
+/** A node that shows empty blocks, with a transaction that has expired there. */
+async function hiding(): Promise<{ node: TronNode; made: MadeTransaction }> {
+  const made = await make();
+  const { number, id } = decode(made.unsigned).reference;
+  const first = number.readUInt16BE();
+  const start = expiration(made) - 60_000;
+  const at = (height: number): Block => ({
+    ...{ number: height, timeMs: start + (height - first) * 1_000, transactions: [] },
+    id: height.toString(16).padStart(16, '0') + (height === first ? id.toString('hex') : 'c'.repeat(16)) + '0'.repeat(32),
+    parentId: '',
+  });
+  const blocks = new Map<number, Block>();
+  for (let height = first; height <= first + 100; height += 1)
+    blocks.set(height, { ...at(height), parentId: blocks.get(height - 1)?.id ?? '' });
+  const head = blocks.get(first + 100) as Header;
+  const node = {
+    host: 'liar',
+    solidHead: () => Promise.resolve(head),
+    solidHeader: (height: number) => Promise.resolve(blocks.get(height) ?? null),
+    solidBlocks: (from: number, to: number) =>
+      Promise.resolve([...blocks.values()].filter((it) => it.number >= from && it.number <= to)),
+    findReceipt: () => Promise.resolve(null),
+    isKnown: () => Promise.resolve(false),
+  } as unknown as TronNode;
+  return { node, made };
+}
 
 describe('what a signing node asks', () => {
   const proofAt = (made: MadeTransaction, ...names: string[]) => connectTron(chain, names).proveImpossible(made.unsigned);

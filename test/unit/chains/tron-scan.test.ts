@@ -3,6 +3,8 @@ import type { TronChainClient } from '../../../src/chains/tron/client';
 import { readFields } from '../../../src/chains/tron/codec/fields';
 import { readForeign } from '../../../src/chains/tron/foreign';
 import { readBlock, readReceipt, type Receipt } from '../../../src/chains/tron/answers';
+import { readConstantCall } from '../../../src/chains/tron/constant-call';
+import { readParameters } from '../../../src/chains/tron/parameters';
 import { TronNode } from '../../../src/chains/tron/node';
 import { scanBlocks } from '../../../src/chains/tron/scan';
 import { connectTron, makeTron, payTron, tronDefinition } from '../../tron-client';
@@ -165,6 +167,35 @@ describe('answers of a node', () => {
     const transactions = [{ txID: 'd'.repeat(64), raw_data_hex: '0a00', ret: [{ contractRet: 'SUCCESS' }] }];
     expect(() => readBlock({ ...header('c'.repeat(64)), transactions })).toThrow('not the one that its id names');
     expect(() => readBlock({ ...header('0'.repeat(64)), blockID: 'a'.repeat(64) })).toThrow('the number of another one');
+  });
+
+  test('an amount that JSON numbers do not hold is read as unknown: only one of ours stops the scan', () => {
+    const [from, to] = ['41'.padEnd(42, '1'), '41'.padEnd(42, '2')];
+    const paid = { caller_address: from, transferTo_address: to, note: Buffer.from('call').toString('hex') };
+    const receipt = readReceipt({
+      ...{ id: 'e'.repeat(64), blockNumber: 5 },
+      internal_transactions: [{ ...paid, callValueInfo: [{ callValue: 2 ** 60 }] }] as never,
+    });
+    expect(receipt?.internal).toEqual([{ from, to, amount: null }]);
+  });
+
+  test.each([
+    ['a node that executes no calls', 'CONTRACT_VALIDATE_ERROR', 'this node does not support constant'],
+    ['a node that was too slow', 'OTHER_ERROR', 'class org.tron.core.vm.program.Program$OutOfTimeException : CPU timeout'],
+  ])('%s says nothing about a call', (_, code, message) => {
+    const answer = { result: { code, message: Buffer.from(message).toString('hex') } };
+    expect(() => readConstantCall(answer)).toThrow('could not execute');
+  });
+
+  test('a price that is no number is not 0', () => {
+    const prices = [
+      { key: 'getTransactionFee', value: 1_000 },
+      { key: 'getEnergyFee', value: 100 },
+      { key: 'getMaxFeeLimit', value: 15_000_000_000 },
+    ];
+    expect(readParameters({ chainParameter: prices })).toMatchObject({ bandwidthPrice: 1_000n, memoFee: 0n });
+    for (const value of ['1000000', 1.5, 2 ** 60, -1])
+      expect(() => readParameters({ chainParameter: [...prices, { key: 'getMemoFee', value }] })).toThrow();
   });
 
   test('internal transactions that pay nothing, or in other tokens, are left out', () => {

@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { HDKey } from '@scure/bip32';
 import { getFamily } from '../../../src/chains/families';
 import { loadRegistry } from '../../../src/chains/registry';
 import type { Hex, TransactionIntent } from '../../../src/chains/types';
 import type { SigningClaims } from '../../../src/messages/order';
 import { deriveKey } from '../../../src/mpc/secp256k1';
+import { claimsSchemas } from '../../../src/mpc/order-schema';
 import { verifyIntent } from '../../../src/mpc/verify-intent';
 import { orderHead } from '../../orders';
 import { buildTron, tronCodec, usdtContract } from '../../tron';
@@ -63,6 +65,33 @@ test.each([
 test('a memo that was ordered', () => {
   expect(() => verify(orderFor({ ...usdt, memo: 'invoice 42' }))).not.toThrow();
   expect(() => verify(orderFor({ ...trx, memo: 'ü' }))).not.toThrow();
+});
+
+test('bytes that could be executed for hours are not signed', () => {
+  const at = (seconds: number) => {
+    const { expiresAt = 0 } = tronCodec.describe(orderFor(usdt).unsigned);
+    const { claims, unsigned } = orderFor(usdt);
+    return () =>
+      verifyIntent(claims, unsigned, {
+        registry,
+        getFamily,
+        keys: new Map([['w.1', key]]),
+        now: () => (expiresAt - seconds) * 1000,
+      });
+  };
+  expect(at(3_600)).not.toThrow();
+  expect(at(3_601)).toThrow('too long');
+});
+
+const uuids = { tx_id: randomUUID(), client_id: randomUUID() };
+
+test.each([
+  [100, true],
+  [101, false],
+])('an order with a memo of %d characters beyond the basic plane: %p', (length, isValid) => {
+  const { claims } = orderFor(usdt, { ...uuids, memo: '😀'.repeat(length) });
+  const { error } = claimsSchemas.get('transfer')?.validate(claims) ?? {};
+  expect(error?.message).toEqual(isValid ? undefined : expect.stringContaining('memo'));
 });
 
 test('addresses in hex are the same addresses', () => {

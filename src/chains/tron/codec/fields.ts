@@ -6,7 +6,7 @@
 export interface Fields {
   /** 0n where it is absent, or no number. */
   number(field: number): bigint;
-  /** Empty where it is absent, or no bytes; the first one of a list. */
+  /** Empty where it is absent, or no bytes; the last one of a list. */
   bytes(field: number): Buffer;
 }
 
