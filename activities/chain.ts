@@ -1,18 +1,22 @@
+import { getFamily } from '../src/chains/families';
 import type { FollowerActivities } from '../src/messages/following';
 import type { ChainActivities } from '../src/messages/transfer';
 import { getSignedType } from '../src/signed-types';
-import { broadcastAttempt } from '../src/transfers/broadcast/broadcast';
+import { type BroadcastDependencies, broadcastAttempt } from '../src/transfers/broadcast/broadcast';
 import { observeTransfer } from '../src/transfers/confirm/observe';
 import { prepareAttempt } from '../src/transfers/sign/prepare';
 import { sendApproval } from '../src/x402/settlement/send-approval';
 import { createFollowActivity, type FollowDependencies } from './follow';
 
-/** The table of signed types is that of production unless a test has one of its own. */
-export type ChainActivityOptions = Omit<FollowDependencies, 'getSignedType'> & Partial<Pick<FollowDependencies, 'getSignedType'>>;
+type Dependencies = FollowDependencies & BroadcastDependencies;
+
+/** The tables of families and types are those of production unless a test has its own. */
+export type ChainActivityOptions = Omit<Dependencies, 'getFamily' | 'getSignedType'> &
+  Partial<Pick<Dependencies, 'getFamily' | 'getSignedType'>>;
 
 /** Steps that call a chain. All are safe to repeat: only the stored signed bytes are ever sent. */
 export function createChainActivities(options: ChainActivityOptions): ChainActivities & FollowerActivities {
-  const dependencies: FollowDependencies = { getSignedType, ...options };
+  const dependencies: Dependencies = { getFamily, getSignedType, ...options };
   return {
     ...createFollowActivity(dependencies),
     prepareAttempt: (input) => prepareAttempt(dependencies, input),

@@ -7,7 +7,6 @@ import { parkTransfer } from '../src/transfers/operate/park';
 import type { TransferDependencies } from '../src/transfers/dependencies';
 import { destinationBlacklisted } from '../src/transfers/destination';
 import { endTransfer, failByProof } from '../src/transfers/end/end';
-import { markSubmitted, recordSigned } from '../src/transfers/sign/record-signed';
 import { screenTransfer } from '../src/transfers/screen/screen';
 import { settleTransfer } from '../src/transfers/end/settle';
 import type { TransferActivities } from '../src/messages/transfer';
@@ -30,8 +29,6 @@ export function createTransferActivities(options: TransferActivityOptions): Tran
     screenTransfer: (input) => screenTransfer(steps, input),
     endTransfer: (input) => endTransfer(steps, input),
     destinationBlacklisted: ({ txId }) => destinationBlacklisted(options.database.manager, txId),
-    recordSigned: (input) => recordSigned(steps, input),
-    markSubmitted: (input) => markSubmitted(steps, input),
     settleTransfer: (input) => settleTransfer(steps, input),
     abandonTransfer: (input) => abandonTransfer(steps, input),
     failByProof: (input) => failByProof(steps, input),

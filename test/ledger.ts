@@ -4,16 +4,21 @@ import { createTransferActivities, type TransferActivityOptions } from '../activ
 import { OwnAddresses } from '../src/accounts/own-addresses';
 import { getFamily } from '../src/chains/families';
 import type { ChainRegistry } from '../src/chains/registry';
-import type { BeginSigningResult, NextAttempt, TransferActivities } from '../src/messages/transfer';
+import type { BeginSigningResult, NextAttempt, SignedAttempt, TransferActivities } from '../src/messages/transfer';
 import type { AuthoriserActivities } from '../src/messages/authoriser';
+import { getSignedType } from '../src/signed-types';
 import type { Prepared } from '../src/chains/types';
 import { Orders } from '../src/orders/orders';
+import { inTransaction } from '../src/platform/database';
 import { notFound } from '../src/platform/errors';
 import { newId } from '../src/platform/ids';
 import { type Acceptance, type AcceptDependencies, acceptTransfer } from '../src/transfers/accept/accept';
 import { cancelTransfer } from '../src/transfers/end/cancel';
 import type { TransferRequest } from '../src/transfers/accept/request';
+import { loadAttempts } from '../src/transfers/load-attempts';
+import { markSubmitted, recordSigned } from '../src/transfers/sign/record-signed';
 import { StartLimits } from '../src/transfers/start/start-limits';
+import { findTransactionForUpdate } from '../src/transactions/state';
 import { countSponsored } from '../src/x402/settlement/send-approval';
 import { AttestedKeys } from '../src/wallets/attested-keys';
 import { nodeKeys } from './node-refusals';
@@ -41,6 +46,10 @@ export const acceptDependencies = (
 
 /** The steps of a transfer's workflow, and the acts of its client before and beside it. */
 export interface TestLedger extends TransferActivities, AuthoriserActivities {
+  /** Of `broadcast`, what comes before the sending; returns the id of the signed transaction. */
+  recordSigned(input: SignedAttempt): Promise<{ hash: string }>;
+  /** Of `broadcast`, what comes after the sending. */
+  markSubmitted(input: { txId: string; attempt: number }): Promise<{ status: string }>;
   /** Begins an attempt like the workflow: one that exists already is resumed. */
   beginAttempt(next: NextAttempt & { prepared: Prepared }): Promise<BeginSigningResult>;
   /** POST /transfer without HTTP: accepts and locks; repeated, like a client, while too many requests wait for the same account. */
@@ -70,6 +79,18 @@ export function createTestLedger(options: TestLedgerOptions): TestLedger {
     ...createTransferActivities({ ...options, approvalWaitSeconds: options.approvalWaitSeconds ?? 86_400 }),
     ...ordering,
     beginSigning,
+    recordSigned: ({ txId, attempt, ...signed }) =>
+      inTransaction(database, async (manager) => {
+        const transfer = await findTransactionForUpdate(manager, txId);
+        const family = (options.getFamily ?? getFamily)(registry.get(transfer.chain).family);
+        const begun = (await loadAttempts(manager, txId)).get(attempt);
+        const { id } = await recordSigned(manager, { getSignedType, ...options, family }, transfer, begun, signed);
+        return { hash: id };
+      }),
+    markSubmitted: async ({ txId, attempt }) => {
+      const { id } = (await loadAttempts(database.manager, txId)).getSigned(attempt).signed;
+      return markSubmitted({ getSignedType, ...options }, { txId, attempt, id });
+    },
     beginAttempt: async ({ txId, attempt, kind, prepared }) => {
       const begun = await beginSigning({ txId, lastAttempt: attempt - 1, kind, prepared });
       return begun.outcome === 'stale' ? beginSigning({ txId, lastAttempt: begun.attempt, kind: 'resume' }) : begun;

@@ -1,4 +1,4 @@
-import { setCurrentDetails, setHandler, upsertSearchAttributes } from '@temporalio/workflow';
+import { setCurrentDetails, setHandler, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import { type LiveStatus, type TimelineEntry, searchAttributes, statusQuery, timelineQuery } from '../src/messages/progress';
 
 /** Enough for any ordinary run; beyond it the oldest entries are dropped. */
@@ -24,7 +24,15 @@ export class WorkflowProgress {
     );
   }
 
-  /** Search attributes of a transfer: operators find it by them in the Temporal UI. */
+  /** A status on the usual way of a transfer: its row and the timeline show it, and a search attribute only in place of another one. */
+  passed(status: string): void {
+    if (workflowInfo().typedSearchAttributes.get(searchAttributes.txStatus) !== undefined) this.status(status);
+  }
+
+  /**
+   * Search attributes of a transfer that has ended or waits for somebody: operators find it by them in the Temporal UI. Each update is
+   * an event of the history and a write to Temporal's index.
+   */
   status(status: string, failureCode?: string | null): void {
     upsertSearchAttributes([
       { key: searchAttributes.txStatus, value: status },

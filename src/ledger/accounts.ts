@@ -1,4 +1,4 @@
-import { type EntityManager, In } from 'typeorm';
+import { type EntityManager, type FindOptionsWhere, In } from 'typeorm';
 import type { TokenDefinition } from '../chains/types';
 import { newId } from '../platform/ids';
 import { createLogger, type Logger } from '../platform/logging';
@@ -55,14 +55,21 @@ export async function findLedgerAccountsForUpdate(
   ids: string[],
 ): Promise<Map<string, LedgerAccountEntity>> {
   const wanted = [...new Set(ids)];
-  const rows = await manager.find(LedgerAccountEntity, {
-    where: { ledgerAccountId: In(wanted) },
-    order: { ledgerAccountId: 'ASC' },
-    lock: { mode: 'for_no_key_update' },
-  });
+  const rows = await lock(manager, { ledgerAccountId: In(wanted) });
   if (rows.length !== wanted.length) throw new Error(`only ${rows.length} of the ledger accounts ${wanted.join(', ')} exist`);
   return new Map(rows.map((row) => [row.ledgerAccountId, row]));
 }
+
+/** The same for those of one account, by their symbols: those that exist. */
+export function findLedgerAccountsOfForUpdate(
+  manager: EntityManager,
+  { accountId, chain, symbols }: { accountId: string; chain: string; symbols: string[] },
+): Promise<LedgerAccountEntity[]> {
+  return lock(manager, { accountId, chain, symbol: In(symbols) });
+}
+
+const lock = (manager: EntityManager, where: FindOptionsWhere<LedgerAccountEntity>): Promise<LedgerAccountEntity[]> =>
+  manager.find(LedgerAccountEntity, { where, order: { ledgerAccountId: 'ASC' }, lock: { mode: 'for_no_key_update' } });
 
 /** The ledger account of a token; null while it does not exist. Takes no lock. */
 export function findLedgerAccount(

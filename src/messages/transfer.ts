@@ -42,8 +42,8 @@ export interface HeldTransfer {
   requiredConfirmations: number;
   /** After this time without inclusion, `rules.stuck` applies. */
   stuckAfterMs: number;
-  /** Between two blocks of the chain, for waits. Histories from before it was added have none. */
-  blockTimeMs?: number;
+  /** Between two blocks of the chain, for waits. */
+  blockTimeMs: number;
   explorerTx: string | null;
   rules: FamilyRules;
   /** Number of the newest attempt; 0 before signing has begun. */
@@ -128,16 +128,29 @@ export interface NodeProblem {
   reason: string;
 }
 
-export interface SignedAttempt {
-  txId: string;
-  attempt: number;
+/** What two nodes have signed of an attempt. */
+export interface AttemptSignatures {
+  /** One per signing payload, in their order. */
   signatures: Hex[];
   /** By others, before this pair has signed; for the audit log. */
   problems?: NodeProblem[];
 }
 
+export interface SignedAttempt extends AttemptSignatures {
+  txId: string;
+  attempt: number;
+}
+
+/** `signed`: stored first, where no earlier call has; absent for what is sent again. */
+export interface Broadcast {
+  txId: string;
+  attempt: number;
+  signed?: AttemptSignatures;
+}
+
 export type BroadcastResult =
-  | { outcome: 'accepted'; hash: string }
+  /** `status`: of the transfer, SUBMITTED unless it has ended. */
+  | { outcome: 'accepted'; hash: string; status: string }
   /** Not accepted as long as what it depends on is in no block; it is sent again. */
   | { outcome: 'waiting'; reason: string }
   | { outcome: 'rejected'; reason: string }
@@ -203,9 +216,6 @@ export interface TransferActivities {
   endTransfer(input: { txId: string }): Promise<TransferEnd>;
   /** Whether the destination is on the client's blacklist now. */
   destinationBlacklisted(input: { txId: string }): Promise<boolean>;
-  /** Returns the transaction id of the stored bytes. */
-  recordSigned(input: SignedAttempt): Promise<{ hash: string }>;
-  markSubmitted(input: { txId: string; attempt: number }): Promise<{ status: string }>;
   /** Records that a transfer whose attempts expire is abandoned: from then on nothing is signed or sent for it. */
   abandonTransfer(input: { txId: string }): Promise<void>;
   /** Posts amount and real fee and unlocks the rest, or refunds. Reads the observed effect from the attempts. */
@@ -222,8 +232,11 @@ export interface TransferActivities {
 export interface ChainActivities {
   /** Facts for an attempt; for an attempt that has begun, the facts it began with. */
   prepareAttempt(input: NextAttempt): Promise<Prepared>;
-  /** Broadcasts a signed attempt ("already known" is success). */
-  broadcast(input: { txId: string; attempt: number }): Promise<BroadcastResult>;
+  /**
+   * Stores the signatures, sends the attempt ("already known" is success), and makes the transfer SUBMITTED: each is committed before the
+   * next. Fails with invalid_signature when they are not of the attempt's signers.
+   */
+  broadcast(input: Broadcast): Promise<BroadcastResult>;
   /** Asks the chain directly, for the workflow's poll timer; broadcasts transactions again that the chain has dropped. */
   observe(input: { txId: string }): Promise<ChainObservation>;
   /** Sends the approval of a payer once that has the coins for it, and asks what became of it. */

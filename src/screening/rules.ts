@@ -1,8 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { AccountEntity } from '../accounts/entity';
-import { LedgerAccountEntity } from '../ledger/entity';
 import type { FailureCode } from '../platform/codes';
-import { WalletEntity } from '../wallets/entity';
 
 /** The data of a transfer that rules use. */
 export interface ScreenedTransfer {
@@ -20,50 +17,63 @@ export interface ScreenedTransfer {
 
 export type RuleVerdict = { allowed: true } | { allowed: false; code: FailureCode; reason: string };
 
-/**
- * A reason to stop a locked transfer before it is signed. Rules only read, in the caller's database transaction. The rule about
- * destinations is in destinations.ts.
- */
+/** What rules are about, as it is now. */
+interface Facts {
+  isWalletActive: boolean;
+  isAccountActive: boolean;
+  isFrozen: boolean;
+}
+
+/** A reason to stop a locked transfer before it is signed. The rule about destinations is in destinations.ts. */
 export interface ScreeningRule {
   name: string;
-  check(manager: EntityManager, transfer: ScreenedTransfer): Promise<RuleVerdict>;
+  check(facts: Facts, transfer: ScreenedTransfer): RuleVerdict;
 }
 
 const allowed: RuleVerdict = { allowed: true };
 
 const walletIsActive: ScreeningRule = {
   name: 'wallet is active',
-  check: async (manager, { walletId, clientId }) => {
-    const active = await manager.existsBy(WalletEntity, { walletId, clientId, status: 'ACTIVE' });
-    return active ? allowed : { allowed: false, code: 'wallet_not_active', reason: 'The wallet is no longer active' };
-  },
+  check: ({ isWalletActive }) =>
+    isWalletActive ? allowed : { allowed: false, code: 'wallet_not_active', reason: 'The wallet is no longer active' },
 };
 
 const accountIsActive: ScreeningRule = {
   name: 'account is active',
-  check: async (manager, { accountId, clientId }) => {
-    const active = await manager.existsBy(AccountEntity, { accountId, clientId, status: 'ACTIVE' });
-    return active ? allowed : { allowed: false, code: 'account_not_active', reason: 'The account is no longer active' };
-  },
+  check: ({ isAccountActive }) =>
+    isAccountActive ? allowed : { allowed: false, code: 'account_not_active', reason: 'The account is no longer active' },
 };
 
 const assetIsNotFrozen: ScreeningRule = {
   name: 'asset is not frozen',
-  check: async (manager, { assetId: ledgerAccountId, tokenSymbol }) => {
-    const { frozenReason } = await manager.findOneByOrFail(LedgerAccountEntity, { ledgerAccountId });
-    if (frozenReason === null) return allowed;
-    return { allowed: false, code: 'business_error', reason: `${tokenSymbol} is frozen for this account` };
-  },
+  check: ({ isFrozen }, { tokenSymbol }) =>
+    isFrozen ? { allowed: false, code: 'business_error', reason: `${tokenSymbol} is frozen for this account` } : allowed,
 };
 
 /** The rules in order; the first refusal counts. New rules are added here. */
 export const screeningRules: readonly ScreeningRule[] = [walletIsActive, accountIsActive, assetIsNotFrozen];
 
-/** The first refusal of all rules. */
+/** The first refusal of all rules. They only read, in the caller's database transaction. */
 export async function checkRules(manager: EntityManager, transfer: ScreenedTransfer): Promise<RuleVerdict> {
+  const facts = await loadFacts(manager, transfer);
   for (const rule of screeningRules) {
-    const verdict = await rule.check(manager, transfer);
+    const verdict = rule.check(facts, transfer);
     if (!verdict.allowed) return verdict;
   }
   return allowed;
+}
+
+async function loadFacts(
+  manager: EntityManager,
+  { txId, walletId, accountId, assetId, clientId }: ScreenedTransfer,
+): Promise<Facts> {
+  const [facts] = await manager.query<Facts[]>(
+    `select exists (select from wallets where wallet_id = $1 and client_id = $4 and status = 'ACTIVE') as "isWalletActive",
+            exists (select from accounts where account_id = $2 and client_id = $4 and status = 'ACTIVE') as "isAccountActive",
+            frozen_reason is not null as "isFrozen"
+       from ledger_accounts where ledger_account_id = $3`,
+    [walletId, accountId, assetId, clientId],
+  );
+  if (!facts) throw new Error(`transfer ${txId} names no ledger account`);
+  return facts;
 }

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { ChainDefinition } from '../chains/types';
-import { findLedgerAccount, findLedgerAccountsForUpdate } from '../ledger/accounts';
+import { findLedgerAccountsOfForUpdate } from '../ledger/accounts';
 import type { LedgerAccountEntity } from '../ledger/entity';
 import { type Hold, placeHold } from '../ledger/entries';
 import { post, postAtCommit, readUncovered } from '../ledger/posting';
@@ -20,12 +20,14 @@ export interface HeldAccounts {
 /** Locks the ledger accounts of a transfer, in id order. Call it under the transaction's lock. */
 export async function findHeldAccountsForUpdate(
   manager: EntityManager,
-  { txId, accountId, assetId, chain, feeSymbol }: TransactionEntity,
+  { txId, accountId, assetId, chain, tokenSymbol, feeSymbol }: TransactionEntity,
 ): Promise<HeldAccounts> {
-  const fee = accountId && feeSymbol ? await findLedgerAccount(manager, accountId, chain, feeSymbol) : null;
-  if (!assetId || !fee) throw new Error(`transfer ${txId} names no ledger accounts`);
-  const rows = await findLedgerAccountsForUpdate(manager, [assetId, fee.ledgerAccountId]);
-  return { token: getRow(rows, assetId), native: getRow(rows, fee.ledgerAccountId) };
+  const symbols = feeSymbol ? [tokenSymbol, feeSymbol] : [];
+  const rows = accountId ? await findLedgerAccountsOfForUpdate(manager, { accountId, chain, symbols }) : [];
+  const token = rows.find(({ ledgerAccountId }) => ledgerAccountId === assetId);
+  const native = rows.find(({ symbol }) => symbol === feeSymbol);
+  if (!token || !native) throw new Error(`transfer ${txId} names no ledger accounts`);
+  return { token, native };
 }
 
 /** What an open transfer holds. */
@@ -114,10 +116,4 @@ export function assertWithinHold(transfer: TransactionEntity, fee: bigint): void
 function feeProblem({ feeLocked, feeDecimals, feeSymbol }: TransactionEntity, fee: bigint, limit: string): string {
   const display = (amount: bigint) => `${formatAmount(amount, feeDecimals ?? 0)} ${feeSymbol ?? ''}`;
   return `The network fee may reach ${display(fee)}, ${display(feeLocked)} is locked and ${limit}`;
-}
-
-function getRow(rows: Map<string, LedgerAccountEntity>, id: string): LedgerAccountEntity {
-  const row = rows.get(id);
-  if (!row) throw new Error(`ledger account ${id} was not locked`);
-  return row;
 }

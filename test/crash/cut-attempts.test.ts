@@ -69,11 +69,11 @@ test.each(faults)('a replacement, $fault, away for $awayMs ms: begun once', asyn
 test.each(faults)("the gateway's cancellation, $fault, away for $awayMs ms: begun once", async (fault) => {
   const holds = await Holds.install(stack().postgres.url);
   try {
-    await holds.hold('sign: recordSigned', account.address);
+    await holds.hold('broadcast: recordSigned', account.address);
     await cutAt('prepare: a cancellation', fault, async ({ to }) => {
-      await holds.reached('sign: recordSigned', 60_000, account.address);
+      await holds.reached('broadcast: recordSigned', 60_000, account.address);
       await list('BLACKLIST', account, 'base', to);
-      await holds.release('sign: recordSigned', account.address);
+      await holds.release('broadcast: recordSigned', account.address);
     });
   } finally {
     await holds.remove();

@@ -4,13 +4,11 @@ import { cutNotice, type CommitFault } from '../stack/postgres-proxy';
 import { createBreakpoints, dropBreakpoints } from './breakpoints';
 import type { HeldGap } from './gaps';
 
-/** `adoptHold` writes nothing, but its row lock has to be committed all the same. */
 export const cutGaps = [
   'accept: insert',
   'start: remove the message',
-  'lock: adoptHold',
   'prepare: enterSigning',
-  'sign: recordSigned',
+  'broadcast: recordSigned',
   'broadcast: markBroadcast',
   'broadcast: markSubmitted',
   'confirm: storeInclusion',
@@ -23,7 +21,6 @@ export type CutGap =
 /** Where the write can be a transaction of its own, which has no COMMIT that could get lost: such a connection is ended. */
 const withoutCommit: Partial<Record<CutGap, string>> = {
   'start: remove the message': 'true',
-  'broadcast: markBroadcast': 'true',
   // the follower writes it after its cursor, in one transaction; `observe` writes nothing else
   'confirm: storeInclusion': `not exists (select from pg_locks where pid = pg_backend_pid() and relation = 'chain_cursors'::regclass
                                    and mode = 'RowExclusiveLock')`,

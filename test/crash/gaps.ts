@@ -10,8 +10,10 @@ const approvedTimeline = ['PENDING', 'AWAITING_APPROVAL', ...confirmedTimeline];
 const cancelled: End = { status: 'CANCELLED', timeline: ['PENDING', 'AWAITING_APPROVAL', 'CANCELLED'], attempts: [] };
 const failedTimeline = ['PENDING', 'SIGNING', 'SUBMITTED', 'FAILED'];
 
-const locksRow = (part: 'worker' | 'authoriser') =>
-  `current_query() like '%FOR NO KEY UPDATE' and current_setting('application_name') = 'gateway-${part}'`;
+const isOf = (part: 'worker' | 'authoriser') => `current_setting('application_name') = 'gateway-${part}'`;
+/** The first statement of a transfer's run. */
+const readsToAdopt = `current_query() like 'SELECT "TransactionEntity"%' and ${isOf('worker')}`;
+const locksToBegin = `current_query() like '%FOR NO KEY UPDATE' and ${isOf('authoriser')}`;
 
 /**
  * All there is to say of each, in the order of a transfer: `stage: what is about to be done`. The stages are those of
@@ -43,13 +45,13 @@ export const gaps = {
   'lock: adoptHold': {
     chain: 'ethereum',
     sent: 'blocks are made',
-    at: { on: 'read', table: 'transactions', when: locksRow('worker') },
+    at: { on: 'read', table: 'transactions', when: readsToAdopt },
   },
   'screen: screenTransfer': {
     chain: 'base',
     sent: 'blocks are made',
     // it looks for the recipient in the client's lists, one of which has it
-    at: { on: 'read', table: 'security_factors', when: `current_setting('application_name') = 'gateway-worker'` },
+    at: { on: 'read', table: 'security_factors', when: isOf('worker') },
   },
   'screen: an approval is waited for': {
     chain: 'base',
@@ -91,7 +93,7 @@ export const gaps = {
   'prepare: beginSigning': {
     chain: 'ethereum',
     sent: 'blocks are made',
-    at: { on: 'read', table: 'transactions', when: locksRow('authoriser') },
+    at: { on: 'read', table: 'transactions', when: locksToBegin },
   },
   'prepare: enterSigning': {
     chain: 'ethereum',
@@ -111,10 +113,21 @@ export const gaps = {
     beginsLater: true,
     at: 'journal entry of a node',
   },
-  'sign: recordSigned': {
+  'broadcast: recordSigned': {
     chain: 'ethereum',
     sent: 'blocks are made',
     at: { on: 'update', table: 'transfer_attempts', when: 'new.signed is not null and old.signed is null' },
+  },
+  // from here on the bytes are sent, whatever becomes of the process
+  'broadcast: COMMIT of recordSigned': {
+    chain: 'base',
+    sent: 'blocks are made',
+    at: {
+      on: 'update',
+      table: 'transfer_attempts',
+      when: 'new.signed is not null and old.signed is null',
+      atCommit: true,
+    },
   },
   'broadcast: send': {
     chain: 'base',

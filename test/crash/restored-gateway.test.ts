@@ -49,9 +49,9 @@ async function accepted(request: Request): Promise<string> {
 async function signedByNodes(request: Request): Promise<string> {
   const holds = await Holds.install(stack().postgres.url);
   try {
-    await holds.hold('sign: recordSigned');
+    await holds.hold('broadcast: recordSigned');
     const txId = await accepted(request);
-    await holds.reached('sign: recordSigned', 60_000);
+    await holds.reached('broadcast: recordSigned', 60_000);
     pause('worker');
     return txId;
   } finally {

@@ -21,7 +21,7 @@ const reachMs = 60_000;
 const phases: readonly (readonly HeldGap[])[] = [
   ['settle: settleTransfer'],
   ['confirm: storeInclusion'],
-  ['prepare: enterSigning', 'sign: recordSigned', 'broadcast: markBroadcast', 'broadcast: markSubmitted'],
+  ['prepare: enterSigning', 'broadcast: recordSigned', 'broadcast: markBroadcast', 'broadcast: markSubmitted'],
   ['start: remove the message', 'accept: COMMIT', 'accept: insert'],
 ];
 const gaps = phases.flat();

@@ -27,7 +27,7 @@ const reachMs = 90_000;
 const carriedOut = ['settle: settleTransfer', 'confirm: storeInclusion'] as const satisfies HeldGap[];
 const midway = [
   'prepare: enterSigning',
-  'sign: recordSigned',
+  'broadcast: recordSigned',
   'broadcast: markBroadcast',
   'broadcast: markSubmitted',
 ] as const satisfies HeldGap[];

@@ -26,7 +26,7 @@ import { allRun, kill, type Victim } from './victims';
 const rounds = {
   'before coins are settled': [
     'broadcast: markBroadcast',
-    'sign: recordSigned',
+    'broadcast: recordSigned',
     'start: remove the message',
     'accept: COMMIT',
     'accept: insert',

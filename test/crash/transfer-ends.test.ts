@@ -128,12 +128,12 @@ describe('every way a transfer ends', () => {
     const holds = await Holds.install(stack().postgres.url);
     let txId: string;
     try {
-      await holds.hold('sign: recordSigned');
+      await holds.hold('broadcast: recordSigned');
       txId = (await call('POST', '/transfer', { body: body(to) })).body.tx_id as string;
-      await holds.reached('sign: recordSigned', 60_000);
+      await holds.reached('broadcast: recordSigned', 60_000);
       // an address without code when gas was estimated now reverts
       await anvil('anvil_setCode', [to, '0x60006000fd']);
-      await holds.release('sign: recordSigned');
+      await holds.release('broadcast: recordSigned');
     } finally {
       await holds.remove();
     }
@@ -199,7 +199,7 @@ describe('every way a transfer ends', () => {
     const holds = await Holds.install(stack().postgres.url);
     let txId: string;
     try {
-      await holds.hold('sign: recordSigned');
+      await holds.hold('broadcast: recordSigned');
       const request = {
         from_address: usdc.address,
         to_address: randomAddress(),
@@ -208,10 +208,10 @@ describe('every way a transfer ends', () => {
         amount: '2',
       };
       txId = (await call('POST', '/transfer', { body: request })).body.tx_id as string;
-      await holds.reached('sign: recordSigned', 60_000);
+      await holds.reached('broadcast: recordSigned', 60_000);
       // the token returns success and moves nothing
       await anvil('anvil_setCode', [contract, '0x600160005260206000f3']);
-      await holds.release('sign: recordSigned');
+      await holds.release('broadcast: recordSigned');
       const parked = await transactionWhen(txId, ['NEEDS_ATTENTION']);
       expect(parked.failure.code).toBe('transfer_not_observed');
       expect((await balances(usdc.account_id, 'ethereum')).USDC).toEqual({ balance: '3', locked_balance: '2' });
@@ -230,12 +230,12 @@ describe('every way a transfer ends', () => {
     const holds = await Holds.install(stack().postgres.url);
     let txId: string;
     try {
-      await holds.hold('sign: recordSigned');
+      await holds.hold('broadcast: recordSigned');
       txId = (await call('POST', '/transfer', { body: { ...body(to), from_address: address } })).body.tx_id as string;
-      await holds.reached('sign: recordSigned', 60_000);
+      await holds.reached('broadcast: recordSigned', 60_000);
       // no balance for the fee: the chain refuses the signed bytes
       await anvil('anvil_setBalance', [address, '0x0']);
-      await holds.release('sign: recordSigned');
+      await holds.release('broadcast: recordSigned');
       const parked = await transactionWhen(txId, ['NEEDS_ATTENTION']);
       expect(parked.failure.code).toBe('broadcast_rejected');
       expect(Number((await balances(from.account_id, 'ethereum')).ETH?.locked_balance)).toBeGreaterThan(0.1);

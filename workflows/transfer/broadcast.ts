@@ -1,4 +1,5 @@
-import { chainActivities, transferActivities } from '../activities';
+import type { AttemptSignatures, BroadcastResult } from '../../src/messages/transfer';
+import { chainActivities } from '../activities';
 import { type Next, park } from './next';
 import type { TransferState } from './state';
 
@@ -8,16 +9,25 @@ import type { TransferState } from './state';
  * replaces the attempt at current fees.
  */
 export async function broadcast(state: TransferState, { attempt, tries }: Extract<Next, { next: 'broadcast' }>): Promise<Next> {
+  return afterSending(state, await send(state, attempt), { attempt, tries });
+}
+
+/** One activity stores what was signed, sends it and makes the transfer SUBMITTED. `signed`: by the nodes just now. */
+export function send(state: TransferState, attempt: number, signed?: AttemptSignatures): Promise<BroadcastResult> {
+  state.progress.report('broadcast', '', attempt);
+  return chainActivities(state.transfer.chain).broadcast({ txId: state.txId, attempt, ...(signed && { signed }) });
+}
+
+export async function afterSending(
+  state: TransferState,
+  result: BroadcastResult,
+  { attempt, tries }: { attempt: number; tries: number },
+): Promise<Next> {
   const { txId, progress } = state;
-  const chain = chainActivities(state.transfer.chain);
-  progress.report('broadcast', '', attempt);
-  const result = await chain.broadcast({ txId, attempt });
   switch (result.outcome) {
-    case 'accepted': {
-      const { status } = await transferActivities.markSubmitted({ txId, attempt });
-      progress.status(status);
+    case 'accepted':
+      progress.passed(result.status);
       return follow(state);
-    }
     case 'waiting':
       progress.report('broadcast', result.reason, attempt);
       return follow(state);
@@ -29,7 +39,7 @@ export async function broadcast(state: TransferState, { attempt, tries }: Extrac
       if (attempt === 1) return { next: 'abandon' };
       return park('address_blacklisted', 'The destination was blacklisted before its replacement was sent', follow(state));
     case 'rejected': {
-      const { state: seen, isUnfunded } = await chain.observe({ txId });
+      const { state: seen, isUnfunded } = await chainActivities(state.transfer.chain).observe({ txId });
       if (seen !== 'absent' || isUnfunded || tries > 1) return follow(state);
       return park('broadcast_rejected', result.reason, { next: 'broadcast', attempt, tries: tries + 1 });
     }

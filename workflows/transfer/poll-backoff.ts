@@ -2,11 +2,11 @@ import { pollWaits } from './waits';
 
 /** Increasing waits that start again after every change. */
 export class PollBackoff {
-  private waits = pollWaits();
+  private waits = pollWaits(0);
   private waitMs = this.waits.firstMs;
 
   /** Starts again with the waits of a chain. */
-  adopt(blockTimeMs: number | undefined): void {
+  adopt(blockTimeMs: number): void {
     this.waits = pollWaits(blockTimeMs);
     this.reset();
   }

@@ -1,10 +1,11 @@
 import { condition, log } from '@temporalio/workflow';
 import type { NodeIndex, SigningPair } from '../../src/messages/nodes';
 import type { SignedRefusal } from '../../src/messages/signing';
-import type { NodeProblem } from '../../src/messages/transfer';
+import type { BroadcastResult, NodeProblem } from '../../src/messages/transfer';
 import type { FailureCode } from '../../src/platform/codes';
 import { authoriserActivities, nodeActivities, signingPairs, stableIndex, transferActivities } from '../activities';
 import { type Problem, toProblem } from '../failures';
+import { afterSending, send } from './broadcast';
 import { type Next, park } from './next';
 import { resume } from './resume';
 import type { TransferState } from './state';
@@ -71,14 +72,14 @@ class Answers {
 }
 
 /**
- * One activity per try, on the queue of the initiating node. A node that is down, an aborted session and one node's refusal, by its own
+ * One activity per try, on the queue of the initiating node; what was signed is then stored and sent by one of the chain. A node that is down, an aborted session and one node's refusal, by its own
  * limits or of the transaction itself, are followed by a new session with another pair; a banned pair is left out. Two nodes' refusals
  * of the transaction itself are for an operator: no pair without one of them is left. An order that is about to expire is replaced by
  * another order of the authoriser.
  */
 export async function sign(state: TransferState, stage: Stage): Promise<Next> {
   let ordered = stage;
-  if (stage.attempt === 1) state.progress.status('SIGNING');
+  if (stage.attempt === 1) state.progress.passed('SIGNING');
   const first = stableIndex(state.txId, signingPairs.length);
   const answers = new Answers();
   for (let round = 0; !state.sawInclusion; round += 1) {
@@ -109,17 +110,18 @@ async function tryPair(
   const { attempt, order, unsigned } = ordered;
   const { txId, progress } = state;
   progress.report('sign', `Nodes ${initiator} and ${peer}`, round + 1);
+  let sent: BroadcastResult;
   try {
     const summary = `sign attempt ${attempt}: nodes ${initiator} and ${peer}`;
     const { signatures } = await nodeActivities(initiator, signatureSeconds, summary).signTransaction({ order, unsigned, peer });
-    await transferActivities.recordSigned({ txId, attempt, signatures, problems: answers.all });
-    return { next: 'broadcast', attempt, tries: 1 };
+    sent = await send(state, attempt, { signatures, problems: answers.all });
   } catch (error) {
     const problem = toProblem(error);
     log.warn('no signature from this pair', { txId, initiator, peer, code: problem.code, reason: problem.message });
     answers.note(pair, problem);
     return decide(state, ordered, problem, round, answers);
   }
+  return afterSending(state, sent, { attempt, tries: 1 });
 }
 
 /**

@@ -1,4 +1,4 @@
-/** Waits for a chain, by the time between its blocks. Histories from before that was known have undefined. */
+/** Waits for a chain, by the time between its blocks. */
 
 const minute = 60_000;
 /** A chain whose blocks come faster than this is asked no more often: each time leaves a dozen events in the history. */
@@ -13,17 +13,14 @@ export interface ReserveWaits {
   totalMs: number;
 }
 
-export function reserveWaits(blockTimeMs?: number): ReserveWaits {
-  if (blockTimeMs === undefined) return { firstMs: usualMs, longestMs: usualMs, totalMs: 60 * minute };
-  return {
-    firstMs: clamp(blockTimeMs / 2, 1_000, usualMs),
-    longestMs: clamp(blockTimeMs / 2, usualMs, 5 * minute),
-    totalMs: Math.max(60 * minute, 36 * blockTimeMs),
-  };
-}
+export const reserveWaits = (blockTimeMs: number): ReserveWaits => ({
+  firstMs: clamp(blockTimeMs / 2, 1_000, usualMs),
+  longestMs: clamp(blockTimeMs / 2, usualMs, 5 * minute),
+  totalMs: Math.max(60 * minute, 36 * blockTimeMs),
+});
 
 /** First and longest wait before the chain is asked directly, in case the follower's signal does not arrive. */
-export const pollWaits = (blockTimeMs = 0): { firstMs: number; longestMs: number } => ({
+export const pollWaits = (blockTimeMs: number): { firstMs: number; longestMs: number } => ({
   firstMs: Math.max(15_000, blockTimeMs / 20),
   longestMs: Math.max(10 * minute, blockTimeMs),
 });

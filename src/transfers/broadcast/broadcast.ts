@@ -1,34 +1,74 @@
-import type { BroadcastResult } from '../../messages/transfer';
-import { findTransaction } from '../../transactions/state';
+import type { EntityManager } from 'typeorm';
+import type { AttemptSignatures, Broadcast, BroadcastResult } from '../../messages/transfer';
+import { inTransaction } from '../../platform/database';
+import { isBlacklisted } from '../../screening/destinations';
+import type { TransactionEntity } from '../../transactions/entity';
+import { findTransaction, findTransactionForUpdate } from '../../transactions/state';
+import type { Attempt, Attempts, SignedAttempt } from '../attempts';
+import { type ChainDependencies, getClient, type TransferDependencies } from '../dependencies';
+import { toDestination } from '../destination';
 import { loadAttempts } from '../load-attempts';
-import { type ChainDependencies, getClient } from '../dependencies';
-import { destinationBlacklisted } from '../destination';
+import { markSubmitted, recordSigned } from '../sign/record-signed';
 import { sendAttempt } from './send-attempt';
-import { markBroadcast } from '../sign/store-attempt';
+
+export type BroadcastDependencies = ChainDependencies & Pick<TransferDependencies, 'getFamily'>;
+
+/** What is sent, unless the result says why nothing is. */
+type Found = { outcome: 'signed'; transfer: TransactionEntity; signed: SignedAttempt['signed'] } | BroadcastResult;
 
 /**
- * Sends the stored signed bytes, the only thing that is ever sent: safe to repeat. What is handed out is there for its client from now
- * on. An abandoned transfer is not sent, nor one that has never been sent and whose destination is blacklisted.
- * @throws GatewayError chain_unavailable when no node responded: a node may have accepted the bytes, and they are sent again.
+ * Stores what nodes have signed, sends the stored bytes, the only thing that is ever sent, and makes the transfer SUBMITTED. Each of
+ * the three is committed before the next begins, so it is safe to repeat wherever it was interrupted. What is handed out is there for
+ * its client from now on. An abandoned transfer is not sent, nor one that has never been sent and whose destination is blacklisted.
+ * @throws GatewayError invalid_signature when the signatures are not of the attempt's signers: nothing is stored, and another pair of
+ * nodes has to sign; chain_unavailable when no node responded: one may have accepted the bytes, and they are sent again.
  */
 export async function broadcastAttempt(
-  deps: ChainDependencies,
-  { txId, attempt }: { txId: string; attempt: number },
+  deps: BroadcastDependencies,
+  { txId, attempt, signed: signatures }: Broadcast,
 ): Promise<BroadcastResult> {
   const { manager } = deps.database;
-  const { chain, transactionType } = await findTransaction(manager, txId);
-  const attempts = await loadAttempts(manager, txId);
-  const { kind, signed, isBroadcast, inclusion } = attempts.get(attempt);
-  if (kind !== 'cancellation') {
-    if (attempts.isAbandoned) return { outcome: 'withheld' };
-    if (!isBroadcast && !inclusion && (await destinationBlacklisted(manager, txId))) return { outcome: 'blacklisted' };
+  const found = signatures
+    ? await inTransaction(deps.database, (locked) => record(deps, locked, { txId, attempt, ...signatures }))
+    : await findStored(manager, { txId, attempt });
+  if (found.outcome !== 'signed') return found;
+  const { transfer, signed } = found;
+  if (!deps.getSignedType(transfer.transactionType).isHandedOut) {
+    const sent = await sendAttempt(manager, getClient(deps, transfer.chain), txId, { attempt, signed });
+    if (sent.outcome !== 'accepted') return sent;
   }
-  if (!signed) return { outcome: 'unsigned', kind };
-  const { isHandedOut } = deps.getSignedType(transactionType);
-  const result = isHandedOut
-    ? ({ outcome: 'accepted' } as const)
-    : await sendAttempt(manager, getClient(deps, chain), txId, { attempt, signed });
-  if (result.outcome !== 'accepted') return result;
-  await markBroadcast(manager, txId, attempt);
-  return { outcome: 'accepted', hash: signed.id };
+  const { status } = await markSubmitted(deps, { txId, attempt, id: signed.id });
+  return { outcome: 'accepted', hash: signed.id, status };
+}
+
+async function record(
+  deps: BroadcastDependencies,
+  manager: EntityManager,
+  { txId, attempt: number, ...signatures }: Pick<Broadcast, 'txId' | 'attempt'> & AttemptSignatures,
+): Promise<Found> {
+  const transfer = await findTransactionForUpdate(manager, txId);
+  const attempts = await loadAttempts(manager, txId);
+  const attempt = attempts.get(number);
+  const family = deps.getFamily(getClient(deps, transfer.chain).chain.family);
+  const signed = await recordSigned(manager, { ...deps, family }, transfer, attempt, signatures);
+  return judge(manager, transfer, attempts, { ...attempt, signed });
+}
+
+async function findStored(manager: EntityManager, { txId, attempt }: Pick<Broadcast, 'txId' | 'attempt'>): Promise<Found> {
+  const transfer = await findTransaction(manager, txId);
+  const attempts = await loadAttempts(manager, txId);
+  return judge(manager, transfer, attempts, attempts.get(attempt));
+}
+
+async function judge(
+  manager: EntityManager,
+  transfer: TransactionEntity,
+  { isAbandoned }: Attempts,
+  { kind, signed, isBroadcast, inclusion }: Attempt,
+): Promise<Found> {
+  if (kind !== 'cancellation') {
+    if (isAbandoned) return { outcome: 'withheld' };
+    if (!isBroadcast && !inclusion && (await isBlacklisted(manager, toDestination(transfer)))) return { outcome: 'blacklisted' };
+  }
+  return signed ? { outcome: 'signed', transfer, signed } : { outcome: 'unsigned', kind };
 }

@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { ScreeningVerdict } from '../../messages/transfer';
 import { inTransaction } from '../../platform/database';
 import { notFound } from '../../platform/errors';
-import { evaluateDestination } from '../../screening/destinations';
+import { type DestinationVerdict, evaluateDestination } from '../../screening/destinations';
 import { checkRules } from '../../screening/rules';
 import { TransactionEntity } from '../../transactions/entity';
 import { changeState, isEnded, findTransactionForUpdate } from '../../transactions/state';
@@ -37,6 +37,9 @@ async function applyRules(deps: Screening, txId: string): Promise<ScreeningVerdi
   if (!verdict.allowed) return { outcome: 'refused', code: verdict.code, reason: verdict.reason };
   // what moves nothing has no destination
   if (transfer.amount === 0n) return { outcome: 'allowed' };
+  // nothing has to be written: only what waits, or will have to, is locked
+  const waits = transfer.status === 'AWAITING_APPROVAL';
+  if (!waits && (await evaluate(database.manager, transfer)).outcome === 'allowed') return { outcome: 'allowed' };
   return inTransaction(database, (manager) => screenDestination(deps, manager, txId));
 }
 
@@ -47,7 +50,7 @@ async function screenDestination(
 ): Promise<ScreeningVerdict> {
   const transfer = await findTransactionForUpdate(manager, txId);
   if (isPast(transfer)) return { outcome: 'allowed' };
-  const verdict = await evaluateDestination(manager, toDestination(transfer), { approved: transfer.approvedAt !== null });
+  const verdict = await evaluate(manager, transfer);
   if (verdict.outcome === 'refused') return verdict;
 
   const waits = transfer.status === 'AWAITING_APPROVAL';
@@ -61,6 +64,9 @@ async function screenDestination(
   if (!waits) await awaitApproval(manager, await returnToPending(manager, transfer), approvalWaitSeconds);
   return { outcome: 'awaiting_approval', waitMs };
 }
+
+const evaluate = (manager: EntityManager, transfer: TransactionEntity): Promise<DestinationVerdict> =>
+  evaluateDestination(manager, toDestination(transfer), { approved: transfer.approvedAt !== null });
 
 const isPast = (transfer: TransactionEntity): boolean => isEnded(transfer) || transfer.signingBegunAt !== null;
 

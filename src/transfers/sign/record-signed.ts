@@ -1,36 +1,39 @@
+import type { EntityManager } from 'typeorm';
 import type { Family } from '../../chains/family';
 import type { Hex } from '../../chains/types';
-import type { SignedAttempt } from '../../messages/transfer';
+import type { AttemptSignatures } from '../../messages/transfer';
 import { inTransaction } from '../../platform/database';
 import { GatewayError } from '../../platform/errors';
+import type { TransactionEntity } from '../../transactions/entity';
 import { getSender } from '../../transactions/intent';
 import { changeState, isEnded, findTransactionForUpdate } from '../../transactions/state';
-import { loadAttempts } from '../load-attempts';
+import type { Attempt, SignedAttempt } from '../attempts';
 import type { TransferDependencies } from '../dependencies';
 import { auditRefusedBefore, auditSigned } from './signing-audit';
 import { markBroadcast, storeSigned } from './store-attempt';
 
+type Recording = Pick<TransferDependencies, 'getSignedType'> & { family: Family };
+
 /**
- * Joins bytes and signatures and stores them with their id, before anything is broadcast. The first signatures are kept: a second
- * call returns the stored id.
+ * Joins bytes and signatures and stores them with their id; call it under the lock of the transaction, which has to be committed before
+ * anything is broadcast. The first signatures are kept: a second call returns what is stored.
  * @throws GatewayError invalid_signature when they are not of the attempt's signers: another pair of nodes has to sign.
  */
-export function recordSigned(
-  { database, registry, getFamily, getSignedType }: TransferDependencies,
-  { txId, attempt: number, signatures, problems = [] }: SignedAttempt,
-): Promise<{ hash: string }> {
-  return inTransaction(database, async (manager) => {
-    const transfer = await findTransactionForUpdate(manager, txId);
-    const { signed, unsigned, kind } = (await loadAttempts(manager, txId)).get(number);
-    if (signed) return { hash: signed.id };
-    const family = getFamily(registry.get(transfer.chain).family);
-    const { id, bytes } = assemble(family, unsigned, signatures, getSender(transfer));
-    await storeSigned(manager, { txId, attempt: number, id, bytes });
-    await auditRefusedBefore(manager, transfer, { attempt: number, problems });
-    const isSent = !getSignedType(transfer.transactionType).isHandedOut;
-    await auditSigned(manager, transfer, { attempt: number, kind, tx_hash: isSent ? id : null });
-    return { hash: id };
-  });
+export async function recordSigned(
+  manager: EntityManager,
+  { family, getSignedType }: Recording,
+  transfer: TransactionEntity,
+  { attempt, kind, signed, unsigned }: Attempt,
+  { signatures, problems = [] }: AttemptSignatures,
+): Promise<SignedAttempt['signed']> {
+  if (signed) return signed;
+  const { txId } = transfer;
+  const { id, bytes } = assemble(family, unsigned, signatures, getSender(transfer));
+  await storeSigned(manager, { txId, attempt, id, bytes });
+  await auditRefusedBefore(manager, transfer, { attempt, problems });
+  const isSent = !getSignedType(transfer.transactionType).isHandedOut;
+  await auditSigned(manager, transfer, { attempt, kind, tx_hash: isSent ? id : null });
+  return { id, bytes };
 }
 
 function assemble(family: Family, unsigned: Hex, signatures: Hex[], from: string): ReturnType<Family['assemble']> {
@@ -42,19 +45,18 @@ function assemble(family: Family, unsigned: Hex, signatures: Hex[], from: string
 }
 
 /**
- * A chain node has accepted the attempt: SUBMITTED, with its hash. What is handed out gets one from whoever sends it. An ended transfer
+ * A chain node has accepted the attempt: SUBMITTED, with its id. What is handed out gets one from whoever sends it. An ended transfer
  * stays as it is.
  */
 export function markSubmitted(
   { database, getSignedType }: Pick<TransferDependencies, 'database' | 'getSignedType'>,
-  { txId, attempt: number }: { txId: string; attempt: number },
+  { txId, attempt, id }: { txId: string; attempt: number; id: string },
 ): Promise<{ status: string }> {
   return inTransaction(database, async (manager) => {
     const transfer = await findTransactionForUpdate(manager, txId);
-    const { signed } = (await loadAttempts(manager, txId)).getSigned(number);
-    await markBroadcast(manager, txId, number);
+    await markBroadcast(manager, txId, attempt);
     if (isEnded(transfer)) return { status: transfer.status };
-    const txHash = getSignedType(transfer.transactionType).isHandedOut ? null : signed.id;
+    const txHash = getSignedType(transfer.transactionType).isHandedOut ? null : id;
     if (transfer.status === 'SUBMITTED') {
       await manager.query('update transactions set tx_hash = $2 where tx_id = $1', [txId, txHash]);
     } else {

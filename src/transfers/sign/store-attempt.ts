@@ -63,13 +63,12 @@ export async function storeSigned(
   { txId, attempt, id, bytes }: { txId: string; attempt: number; id: string; bytes: Hex },
 ): Promise<void> {
   await manager.query(
-    'update transfer_attempts set tx_hash = $3, signed = $4, signed_at = clock_timestamp() where tx_id = $1 and attempt = $2',
+    `with stored as (
+       update transfer_attempts set tx_hash = $3, signed = $4, signed_at = clock_timestamp() where tx_id = $1 and attempt = $2
+       returning chain, tx_hash, tx_id, attempt
+     )
+     insert into attempt_ids (chain, id, tx_id, attempt) select * from stored on conflict do nothing`,
     [txId, attempt, id, bytes],
-  );
-  await manager.query(
-    `insert into attempt_ids (chain, id, tx_id, attempt)
-     select chain, $3, tx_id, attempt from transfer_attempts where tx_id = $1 and attempt = $2 on conflict do nothing`,
-    [txId, attempt, id],
   );
 }
 

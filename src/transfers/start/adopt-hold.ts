@@ -1,7 +1,6 @@
 import type { AdoptedHold } from '../../messages/transfer';
-import { inTransaction } from '../../platform/database';
 import { rulesOf } from '../../transactions/signed-type';
-import { findTransactionForUpdate, isEnded } from '../../transactions/state';
+import { findTransaction, isEnded } from '../../transactions/state';
 import { loadAttempts } from '../load-attempts';
 import type { TransferDependencies } from '../dependencies';
 import { toEnd } from '../end/end';
@@ -11,41 +10,39 @@ import { toEnd } from '../end/end';
  * held funds and the state of the attempts, or the end of the transfer.
  * @throws GatewayError not_found.
  */
-export function adoptHold(
+export async function adoptHold(
   {
-    database,
+    database: { manager },
     registry,
     getFamily,
     getSignedType,
   }: Pick<TransferDependencies, 'database' | 'registry' | 'getFamily' | 'getSignedType'>,
   { txId }: { txId: string },
 ): Promise<AdoptedHold> {
-  return inTransaction(database, async (manager) => {
-    // row and hold are committed together, so a row that is visible here has its hold
-    const transfer = await findTransactionForUpdate(manager, txId);
-    if (!transfer.isSigned) throw new Error(`transaction ${txId} is not signed: it has no workflow`);
-    if (isEnded(transfer)) return { outcome: 'ended', ...toEnd(transfer) };
-    const chain = registry.get(transfer.chain);
-    const attempts = await loadAttempts(manager, txId);
-    const type = getSignedType(transfer.transactionType);
-    const timeLeftMs = await type.timeLeft(manager, transfer);
-    const needsSponsoring = transfer.signingBegunAt === null && (await type.needsSponsoring?.(manager, transfer));
-    return {
-      outcome: 'held',
-      transfer: {
-        chain: chain.name,
-        requiredConfirmations: transfer.requiredConfirmations,
-        stuckAfterMs: chain.stuckAfterMs,
-        blockTimeMs: chain.blockTimeMs,
-        explorerTx: chain.explorerTx,
-        rules: rulesOf(type, getFamily(chain.family)),
-        lastAttempt: attempts.last?.attempt ?? 0,
-        isAbandoned: attempts.isAbandoned,
-        isFollowed: attempts.isFollowed,
-        isUnsigned: attempts.last !== undefined && attempts.last.signed === null,
-        ...(timeLeftMs !== null && { timeLeftMs }),
-        ...(needsSponsoring && { needsSponsoring: true as const }),
-      },
-    };
-  });
+  // row and hold are committed together, so a row that is visible here has its hold
+  const transfer = await findTransaction(manager, txId);
+  if (!transfer.isSigned) throw new Error(`transaction ${txId} is not signed: it has no workflow`);
+  if (isEnded(transfer)) return { outcome: 'ended', ...toEnd(transfer) };
+  const chain = registry.get(transfer.chain);
+  const attempts = await loadAttempts(manager, txId);
+  const type = getSignedType(transfer.transactionType);
+  const timeLeftMs = await type.timeLeft(manager, transfer);
+  const needsSponsoring = transfer.signingBegunAt === null && (await type.needsSponsoring?.(manager, transfer));
+  return {
+    outcome: 'held',
+    transfer: {
+      chain: chain.name,
+      requiredConfirmations: transfer.requiredConfirmations,
+      stuckAfterMs: chain.stuckAfterMs,
+      blockTimeMs: chain.blockTimeMs,
+      explorerTx: chain.explorerTx,
+      rules: rulesOf(type, getFamily(chain.family)),
+      lastAttempt: attempts.last?.attempt ?? 0,
+      isAbandoned: attempts.isAbandoned,
+      isFollowed: attempts.isFollowed,
+      isUnsigned: attempts.last !== undefined && attempts.last.signed === null,
+      ...(timeLeftMs !== null && { timeLeftMs }),
+      ...(needsSponsoring && { needsSponsoring: true as const }),
+    },
+  };
 }

@@ -28,7 +28,7 @@ describeWithBtcd('later attempts on Bitcoin', () => {
     const first = await sign(txId, 1);
     await send(txId, 1);
     const second = await sign(txId, 2);
-    expect(await send(txId, 2)).toEqual({ outcome: 'accepted', hash: second.hash });
+    expect(await send(txId, 2)).toMatchObject({ outcome: 'accepted', hash: second.hash });
     const [before = 0, after = 0] = await feesOf(txId);
     expect(after).toBeGreaterThanOrEqual(before + 141);
     expect(await held(txId)).toMatchObject([{ attempts: [1, 2], held: true }]);

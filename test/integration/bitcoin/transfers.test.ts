@@ -121,8 +121,8 @@ describeWithBtcd('on Bitcoin', () => {
       const fee = 141n * (await fixture.rate());
       const txId = await pay('0.3', bob.address);
       const { hash } = await sign(txId, 1);
-      expect(await send(txId, 1)).toEqual({ outcome: 'accepted', hash });
-      expect(await send(txId, 1)).toEqual({ outcome: 'accepted', hash });
+      expect(await send(txId, 1)).toMatchObject({ outcome: 'accepted', hash });
+      expect(await send(txId, 1)).toMatchObject({ outcome: 'accepted', hash });
       expect(await fixture.onChain.observe({ txId })).toMatchObject({ state: 'pending', hash });
       expect(await settle(txId)).toMatchObject({ status: 'CONFIRMED' });
       expect(await transaction(txId)).toMatchObject({ status: 'CONFIRMED', tx_hash: hash, fee: String(fee) });

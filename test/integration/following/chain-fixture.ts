@@ -65,6 +65,7 @@ export async function createChainFixture({ client, getFamily, symbols, getSigned
   const reorged: string[] = [];
   const options = {
     database,
+    getFamily,
     getSignedType,
     deposits: {
       recordDeposits: (...[manager, on, found]: Parameters<DepositsPort['recordDeposits']>) =>

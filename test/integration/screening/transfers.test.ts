@@ -264,16 +264,14 @@ describe('an address blacklisted', () => {
   });
 
   test('while it is broadcast: noted when that is recorded', async () => {
-    await serve({
-      chain: {
-        broadcast: async (input) => {
-          const result = await fixture.onChain.broadcast(input);
-          await fixture.database.query('update transfer_attempts set broadcast_at = null where tx_id = $1', [input.txId]);
-          await list();
-          return result;
-        },
-      },
+    const { client: chainClient } = fixture;
+    const send = chainClient.broadcast.bind(chainClient);
+    jest.spyOn(chainClient, 'broadcast').mockImplementationOnce(async (...sent) => {
+      const result = await send(...sent);
+      await list();
+      return result;
     });
+    await serve();
     const txId = await submit();
     await is(txId, 'SUBMITTED');
     expect(await late(txId)).toHaveLength(1);

@@ -16,6 +16,7 @@ import { verifyIntent } from '../../../src/mpc/verify-intent';
 import { TransferOperations } from '../../../src/cli/transfer-operations';
 import { transferWorkflowsOn } from '../../../src/transfers/start/workflows';
 import { buildTransferRequest } from '../../factories';
+import type { TestLedger } from '../../ledger';
 import { claimsOf } from '../../orders';
 import { recordRun, type RecordedRun } from '../../replay/record-run';
 import { startTemporal, type TemporalOptions, workflowBundle } from '../../temporal';
@@ -29,7 +30,7 @@ type RequestChanges = Parameters<typeof buildTransferRequest>[2];
 
 /** Activities that a test replaces, to make them fail. */
 export interface Changes {
-  ledger?: Partial<TransferActivities>;
+  ledger?: Partial<TransferActivities & Pick<TestLedger, 'recordSigned'>>;
   authoriser?: Partial<AuthoriserActivities>;
   chain?: Partial<ChainActivities>;
   sign?: (claims: SigningClaims, node: NodeIndex, peer: NodeIndex) => void | Promise<void>;
@@ -97,7 +98,7 @@ export class ServedChain<Fixture extends ChainFixture> {
       Worker.create({
         ...common,
         taskQueue: chainTaskQueue(fixture.chain.name),
-        activities: withMappedErrors({ ...fixture.onChain, ...changes.chain }, silent),
+        activities: withMappedErrors({ ...fixture.onChain, ...changes.chain, ...this.storesFirst(changes) }, silent),
       }),
       ...nodeIndexes.map((node) =>
         Worker.create({
@@ -108,6 +109,19 @@ export class ServedChain<Fixture extends ChainFixture> {
       ),
     ]);
     this.workers = created.map((worker) => ({ worker, done: worker.run() }));
+  }
+
+  /** A test that replaces `broadcast` is about what is sent: the signatures are stored before it. */
+  private storesFirst({ chain: { broadcast } = {}, ledger }: Changes): Partial<ChainActivities> {
+    if (!broadcast) return {};
+    const { recordSigned } = { ...this.fixture.ledger, ...ledger };
+    return {
+      broadcast: async (input) => {
+        const { txId, attempt, signed } = input;
+        if (signed) await recordSigned({ txId, attempt, ...signed });
+        return broadcast(input);
+      },
+    };
   }
 
   async status(txId: string): Promise<string> {
@@ -150,7 +164,7 @@ export class ServedChain<Fixture extends ChainFixture> {
 /** The same on an EVM chain, with an account that has 1 ETH and 5 USDC. */
 export class ServedWorkflows extends ServedChain<FollowFixture> {
   constructor(checkAtEnd?: () => Promise<void>, temporalOptions?: TemporalOptions) {
-    super(createFundedFixture, checkAtEnd, temporalOptions);
+    super(() => createFundedFixture(), checkAtEnd, temporalOptions);
   }
 
   override submit(changes: RequestChanges = {}): Promise<string> {
@@ -158,8 +172,9 @@ export class ServedWorkflows extends ServedChain<FollowFixture> {
   }
 }
 
-async function createFundedFixture(): Promise<FollowFixture> {
-  const fixture = await createFollowFixture({ stuckAfterMs: 500 });
+/** An account that has 1 ETH and 5 USDC. */
+export async function createFundedFixture(stuckAfterMs = 500): Promise<FollowFixture> {
+  const fixture = await createFollowFixture({ stuckAfterMs });
   await fixture.send(fixture.alice, ether);
   await fixture.mint(fixture.alice, 5_000_000n);
   await fixture.mine(4);

@@ -316,10 +316,10 @@ test('listed before it is handed out: nobody gets the signature, and it ends wit
       [fixture.alice.clientId, fixture.chain.name, payTo, payTo.toLowerCase(), userId],
     );
   await served.serve({
-    ledger: {
-      recordSigned: async (input) => {
+    chain: {
+      broadcast: async (input) => {
         await list();
-        return fixture.ledger.recordSigned(input);
+        return fixture.onChain.broadcast(input);
       },
     },
   });

@@ -10,8 +10,8 @@ const settled = ['settleTransfer: CONFIRMED', 'CONFIRMED'] as const;
 
 /** Transfers that the chain has executed. */
 export const confirmed = {
-  'transfer-confirmed': ['markSubmitted: SUBMITTED', ...settled],
-  'transfer-confirmed-forgotten': ['markSubmitted: SUBMITTED', 'observe: absent', ...settled],
+  'transfer-confirmed': ['broadcast: accepted', ...settled],
+  'transfer-confirmed-forgotten': ['broadcast: accepted', 'observe: absent', ...settled],
   'transfer-confirmed-cancellation-ignored': ['cancellation of the run', ...settled],
 
   // an approval
@@ -76,7 +76,7 @@ export const confirmed = {
 
   // settled later than expected, or by another run
   'transfer-confirmed-settled-later': ['settleTransfer: WAITING', ...settled],
-  'transfer-confirmed-settled-outside': ['markSubmitted: SUBMITTED', 'signal transferEnded', ended, 'CONFIRMED'],
+  'transfer-confirmed-settled-outside': ['broadcast: accepted', 'signal transferEnded', ended, 'CONFIRMED'],
   'transfer-confirmed-settled-before-order': ['beginSigning resume: ended', ended, 'CONFIRMED'],
   'transfer-confirmed-ended-when-parked': ['settleTransfer: failed', 'parkTransfer: ended', ended, 'CONFIRMED'],
 

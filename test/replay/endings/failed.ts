@@ -9,7 +9,7 @@ const blacklisted = 'FAILED address_blacklisted';
 
 /** Transfers that failed after signing had begun. */
 export const failed = {
-  'transfer-failed-on-chain': ['markSubmitted: SUBMITTED', refunded, 'FAILED reverted_on_chain'],
+  'transfer-failed-on-chain': ['broadcast: accepted', refunded, 'FAILED reverted_on_chain'],
 
   // abandoned by an operator, or too late to be sent once more
   'transfer-failed-abandoned': ['update abandon', cancellation, refunded, 'FAILED abandoned'],
@@ -53,7 +53,7 @@ export const failed = {
 
   // abandoned because its destination was blacklisted
   'transfer-failed-blacklisted': ['signTransaction: failed', 'destinationBlacklisted: yes', cancellation, refunded, blacklisted],
-  'transfer-failed-blacklisted-signed': ['recordSigned: done', 'broadcast: blacklisted', cancellation, refunded, blacklisted],
+  'transfer-failed-blacklisted-signed': ['signTransaction: done', 'broadcast: blacklisted', cancellation, refunded, blacklisted],
   'transfer-failed-blacklisted-stuck': [
     'beginSigning replacement: refused',
     parked,

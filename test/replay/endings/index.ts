@@ -7,7 +7,7 @@ import { payments, settlements } from './settlements';
 
 /** Transfers whose run waits, or goes on in another one. */
 const unfinished = {
-  'transfer-continued': ['markSubmitted: SUBMITTED', 'signal chainObserved', 'continued'],
+  'transfer-continued': ['broadcast: accepted', 'signal chainObserved', 'continued'],
   'transfer-needs-attention': ['settleTransfer: NEEDS_ATTENTION', 'parkTransfer: parked', 'open'],
   'transfer-needs-attention-not-abandonable': [
     'settleTransfer: NEEDS_ATTENTION',

@@ -4,7 +4,7 @@ const cancelled = ['beginSigning cancellation: begun', 'settleTransfer: FAILED',
 
 /** What a payer outside has signed, which can be executed for a limited time. */
 export const settlements = {
-  'settlement-confirmed': ['markSubmitted: SUBMITTED', 'settleTransfer: CONFIRMED', 'CONFIRMED'],
+  'settlement-confirmed': ['broadcast: accepted', 'settleTransfer: CONFIRMED', 'CONFIRMED'],
   'settlement-confirmed-refused-first': [
     'broadcast: rejected',
     'parkTransfer: parked',
@@ -21,11 +21,11 @@ export const settlements = {
   ],
   'settlement-failed-not-funded': ['fundPayer: refused', 'endTransfer: FAILED', 'FAILED insufficient_balance'],
   'settlement-failed-approval-replaced': ['sendApproval: refused', 'endTransfer: FAILED', 'FAILED broadcast_rejected'],
-  'top-up-failed-not-needed': ['markSubmitted: SUBMITTED', 'beginSigning replacement: refused', 'adoptHold: held', ...cancelled],
+  'top-up-failed-not-needed': ['broadcast: accepted', 'beginSigning replacement: refused', 'adoptHold: held', ...cancelled],
   'top-up-failed-parked-not-needed': ['parkTransfer: parked', 'timer', 'parkTransfer: parked', ...cancelled],
   'top-up-failed-by-proof': ['observe: impossible', 'failByProof: FAILED', 'FAILED expired'],
   'settlement-failed-too-late': ['beginSigning first: refused', 'endTransfer: FAILED', 'FAILED expired'],
-  'settlement-failed-not-included': ['markSubmitted: SUBMITTED', 'observe: pending', ...cancelled],
+  'settlement-failed-not-included': ['broadcast: accepted', 'observe: pending', ...cancelled],
   'settlement-failed-not-signed': ['signTransaction: failed', 'beginSigning resume: refused', 'observe: absent', ...cancelled],
   'settlement-failed-parked': ['parkTransfer: parked', ...cancelled],
 
@@ -43,7 +43,7 @@ export const settlements = {
 
 /** What a client authorises, and somebody else sends. */
 export const payments = {
-  'payment-confirmed': ['markSubmitted: SUBMITTED', 'settleTransfer: CONFIRMED', 'CONFIRMED'],
+  'payment-confirmed': ['broadcast: accepted', 'settleTransfer: CONFIRMED', 'CONFIRMED'],
   'payment-failed-not-signed': ['signTransaction: failed', 'observe: impossible', 'failByProof: FAILED', 'FAILED expired'],
-  'payment-failed-expired': ['markSubmitted: SUBMITTED', 'observe: impossible', 'failByProof: FAILED', 'FAILED expired'],
+  'payment-failed-expired': ['broadcast: accepted', 'observe: impossible', 'failByProof: FAILED', 'FAILED expired'],
 } satisfies Endings;

@@ -1,5 +1,5 @@
 import { PollBackoff } from '../../../workflows/transfer/poll-backoff';
-import { pollWaits, reserveWaits } from '../../../workflows/transfer/waits';
+import { reserveWaits } from '../../../workflows/transfer/waits';
 
 const minute = 60_000;
 
@@ -7,11 +7,6 @@ test('a reservation is tried again by the block time of its chain: for an hour, 
   expect(reserveWaits(12_000)).toEqual({ firstMs: 6_000, longestMs: 30_000, totalMs: 60 * minute });
   expect(reserveWaits(10 * minute)).toEqual({ firstMs: 30_000, longestMs: 5 * minute, totalMs: 360 * minute });
   expect(reserveWaits(100)).toMatchObject({ firstMs: 1_000, longestMs: 30_000 });
-});
-
-test('runs from before the block time was known keep their waits', () => {
-  expect(reserveWaits()).toEqual({ firstMs: 30_000, longestMs: 30_000, totalMs: 60 * minute });
-  expect(pollWaits()).toEqual({ firstMs: 15_000, longestMs: 10 * minute });
 });
 
 test('a chain is asked directly after twice as long each time, at first by its block time', () => {
