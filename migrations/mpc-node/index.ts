@@ -9,6 +9,7 @@ import { MessageKeys0008 } from './0008-message-keys';
 import { FeeSums0011 } from './0011-fee-sums';
 import { UnfrozenDigests0012 } from './0012-unfrozen-digests';
 import { KeysOfAttempts0013 } from './0013-keys-of-attempts';
+import { AccountKeys0014 } from './0014-account-keys';
 import { Proofs0015 } from './0015-proofs';
 
 /** In this order. A released migration is never edited: a change is a new file. */
@@ -24,5 +25,6 @@ export const migrations = [
   FeeSums0011,
   UnfrozenDigests0012,
   KeysOfAttempts0013,
+  AccountKeys0014,
   Proofs0015,
 ];

@@ -1,5 +1,5 @@
 /**
- * Has two builds of the module generate a key and sign together, and verifies the signatures with Node's own ECDSA.
+ * Has two builds of the module generate keys and sign together, and verifies the signatures with Node's own ECDSA and Ed25519.
  * Usage: node check.cjs <directory of build A> <directory of build B>. Exits non-zero if they do not work together.
  */
 /* eslint-disable @typescript-eslint/no-require-imports -- CommonJS, loaded without a compiler */
@@ -26,37 +26,53 @@ const builds = new Map([
   [2, b],
   [3, b],
 ]);
-const sessionId = randomBytes(32);
-const parties = new Map([...builds].map(([party, build]) => [party, new build.KeygenSession(party, sessionId)]));
-run(parties);
-const point = ECDH.convertKey(parties.get(1).publicKey, 'secp256k1', undefined, undefined, 'uncompressed');
-const publicKey = createPublicKey({
-  key: {
-    kty: 'EC',
-    crv: 'secp256k1',
-    x: point.subarray(1, 33).toString('base64url'),
-    y: point.subarray(33).toString('base64url'),
-  },
-  format: 'jwk',
-});
-
-for (const [one, other] of [
+const pairs = [
   [1, 2],
   [1, 3],
   [2, 3],
-]) {
-  const message = randomBytes(40);
-  const digest = createHash('sha256').update(message).digest();
-  const signId = randomBytes(32);
-  const open = (own, peer) => new (builds.get(own).SignSession)(signId, own, peer, parties.get(own).share, 'm', digest);
-  const sessions = new Map([
-    [one, open(one, other)],
-    [other, open(other, one)],
-  ]);
-  run(sessions);
-  const signature = sessions.get(one).signature;
-  if (!verify('sha256', message, { key: publicKey, dsaEncoding: 'ieee-p1363' }, signature)) {
-    throw new Error(`parties ${one} and ${other}: the signature is not valid`);
+];
+
+/** Lets all three parties generate a key and each pair sign with it; `isValid(signature, message)` says what comes out. */
+function check(name, Keygen, openSigning, toVerifier) {
+  const sessionId = randomBytes(32);
+  const parties = new Map([...builds].map(([party, build]) => [party, new build[Keygen](party, sessionId)]));
+  run(parties);
+  const isValid = toVerifier(parties.get(1).publicKey);
+  for (const [one, other] of pairs) {
+    const message = randomBytes(40);
+    const signId = randomBytes(32);
+    const open = (own, peer) => openSigning(builds.get(own), { signId, own, peer, share: parties.get(own).share, message });
+    const sessions = new Map([
+      [one, open(one, other)],
+      [other, open(other, one)],
+    ]);
+    run(sessions);
+    if (!isValid(sessions.get(one).signature, message))
+      throw new Error(`${name}, parties ${one} and ${other}: the signature is not valid`);
   }
 }
-console.log('ok: both builds generate a key and sign together');
+
+check(
+  'ECDSA',
+  'KeygenSession',
+  (build, { signId, own, peer, share, message }) =>
+    new build.SignSession(signId, own, peer, share, 'm', createHash('sha256').update(message).digest()),
+  (publicKey) => {
+    const point = ECDH.convertKey(publicKey, 'secp256k1', undefined, undefined, 'uncompressed');
+    const x = point.subarray(1, 33).toString('base64url');
+    const y = point.subarray(33).toString('base64url');
+    const key = createPublicKey({ key: { kty: 'EC', crv: 'secp256k1', x, y }, format: 'jwk' });
+    return (signature, message) => verify('sha256', message, { key, dsaEncoding: 'ieee-p1363' }, signature);
+  },
+);
+check(
+  'Ed25519',
+  'FrostKeygenSession',
+  (build, { signId, own, peer, share, message }) => new build.FrostSignSession(signId, own, peer, share, message),
+  (publicKey) => {
+    const x = Buffer.from(publicKey).toString('base64url');
+    const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
+    return (signature, message) => verify(null, message, key, signature);
+  },
+);
+console.log('ok: both builds generate keys and sign together');

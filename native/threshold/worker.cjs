@@ -17,12 +17,14 @@ const { verifyModule } = require('./verify.cjs');
 
 // before any of it is run
 verifyModule(path.join(__dirname, 'wasm'));
-const { KeygenSession, SignSession } = require('./wasm/threshold.js');
+const { KeygenSession, SignSession, FrostKeygenSession, FrostSignSession } = require('./wasm/threshold.js');
 
 /** What the sessions throw on purpose (src/error.rs). */
 const codes = new Set(['bad_message', 'aborted', 'ban']);
 
-/** @type {Map<number, KeygenSession | SignSession>} */
+/** @typedef {KeygenSession | SignSession | FrostKeygenSession | FrostSignSession} AnySession */
+
+/** @type {Map<number, AnySession>} */
 const sessions = new Map();
 
 if (workerData.niceness > 0) {
@@ -49,17 +51,22 @@ function find(id) {
 }
 
 /** Messages to send, by recipient.
- * @param {KeygenSession | SignSession} session
+ * @param {AnySession} session
  * @returns {Map<number, Uint8Array>} */
 function outgoing(session) {
   return new Map(Array.from(session.peers, (peer) => [peer, session.message(peer)]));
 }
 
-/** @param {KeygenSession | SignSession} session */
+/** @param {AnySession} session */
 function result(session) {
   if (session instanceof KeygenSession) {
     return { publicKey: session.publicKey, chainCode: session.chainCode, share: session.share };
   }
+  // its keys have no children
+  if (session instanceof FrostKeygenSession) {
+    return { publicKey: session.publicKey, chainCode: new Uint8Array(0), share: session.share };
+  }
+  if (session instanceof FrostSignSession) return session.signature;
   const signature = session.signature;
   return { r: signature.slice(0, 32), s: signature.slice(32), recoveryId: session.recoveryId };
 }
@@ -75,6 +82,16 @@ const operations = {
       share.fill(0);
     }
   },
+  frostKeygen({ session, party, sessionId }) {
+    sessions.set(session, new FrostKeygenSession(party, sessionId));
+  },
+  frostSign({ session, sessionId, party, peer, share, message }) {
+    try {
+      sessions.set(session, new FrostSignSession(sessionId, party, peer, share, message));
+    } finally {
+      share.fill(0);
+    }
+  },
   start({ session }) {
     const running = find(session);
     running.start();
@@ -84,7 +101,7 @@ const operations = {
     const running = find(session);
     for (const [from, message] of incoming) {
       running.receive(from, message);
-      // The first of key generation is secret.
+      // Some of key generation are secret.
       message.fill(0);
     }
     if (!running.advance()) return { messages: outgoing(running) };

@@ -43,7 +43,10 @@ export interface TransactionPlan {
 export interface SigningPayload {
   /** Canonical form of the address whose key signs. */
   signer: string;
+  /** 32 bytes: what is signed, or, where the family's protocol signs messages (key-protocols.ts), the SHA-256 of the message. */
   digest: Hex;
+  /** What is signed, where the protocol signs messages and no digests; absent elsewhere. */
+  message?: Hex;
 }
 
 export interface FeeStrategy {
@@ -65,7 +68,7 @@ export interface FamilyCodec {
   /** Of tokens on a chain that the registry does not have any more. */
   readonly tokenType: AssetType;
   readonly fees: FeeStrategy;
-  /** Non-hardened BIP-32 path of the index-th account of a wallet, such as m/60/0. */
+  /** Non-hardened BIP-32 path of the index-th account of a wallet, such as m/60/0; `m` where each account has a key of its own. */
   accountPath(index: number): string;
   /** Address of a public key in the encoding of `keyProtocol`. */
   address(publicKey: Uint8Array): ParsedAddress;
@@ -81,7 +84,7 @@ export interface FamilyCodec {
   getOrdinal(resource: string): bigint | null;
   /** Decodes unsigned bytes. @throws Error on bytes this gateway would never build. */
   describe(unsigned: Hex): TransactionDescription;
-  /** What has to be signed, in order: 32-byte digests. */
+  /** What has to be signed, in order. */
   signingPayloads(unsigned: Hex, from: string): SigningPayload[];
   /** Joins bytes and signatures, one for each payload. @throws Error when a signature is not of its signer. */
   assemble(unsigned: Hex, signatures: Hex[], from: string): { id: string; bytes: Hex };

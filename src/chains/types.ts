@@ -7,8 +7,8 @@ export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObj
 export interface JsonObject {
   [key: string]: JsonValue;
 }
-/** Threshold protocol of a key. */
-export type KeyProtocol = 'ecdsa-secp256k1';
+/** Threshold protocol of a key; what each is like is in key-protocols.ts. */
+export type KeyProtocol = 'ecdsa-secp256k1' | 'frost-ed25519';
 export type GatewayEnvironment = 'production' | 'sandbox' | 'local';
 export const assetTypes = ['NATIVE', 'ERC20', 'BEP20', 'TRC20', 'SPL'] as const;
 export type AssetType = (typeof assetTypes)[number];

@@ -18,9 +18,9 @@ export interface GenerateKeyRequest {
 
 export interface GroupKey {
   keyId: string;
-  /** 33 bytes, compressed secp256k1. */
+  /** 33 bytes, compressed secp256k1; 32 bytes, Ed25519. */
   publicKey: Hex;
-  /** 32 bytes, BIP-32 chain code shared by the group. */
+  /** 32 bytes, BIP-32 chain code shared by the group; `0x` where keys have no children. */
   chainCode: Hex;
 }
 
@@ -36,7 +36,7 @@ export interface TestSignRequest {
   peer: NodeIndex;
 }
 
-/** Binds a key to its wallet and client, once; only a bound key signs transactions. */
+/** Binds a key to its wallet and client, and to its account where it is one's own, once; only a bound key signs transactions. */
 export interface BindKeyRequest {
   /** bind_key (order.ts). */
   order: string;

@@ -159,6 +159,8 @@ interface OtherSigningFacts extends SigningFacts {
 interface GenerateKeyFacts {
   kind: 'generate_key';
   key_id: string;
+  /** Absent: ecdsa-secp256k1. */
+  protocol?: KeyProtocol;
   /** null: a key that is not meant for a certain client yet. */
   client_id: string | null;
 }
@@ -168,6 +170,8 @@ interface BindKeyFacts {
   key_id: string;
   wallet_id: string;
   client_id: string;
+  /** Of a key without children, which is one account's and no other's; absent: the wallet's key. */
+  account_id?: string;
 }
 
 interface BlacklistPageFacts {

@@ -16,7 +16,7 @@ import type { OrdersRequest } from './seen-orders';
 /** A key that signs, and the digests it signs. */
 export interface Signer {
   keyId: string;
-  /** Non-hardened BIP-32 path below the group key, such as `m/60/0`. */
+  /** Non-hardened BIP-32 path below the group key, such as `m/60/0`; `m`: the key of one account. */
   path: string;
   protocol: KeyProtocol;
   /** In the order of the transaction's signing payloads; every node computes them itself and compares. */
@@ -32,7 +32,7 @@ export interface SignTransactionRequest {
 }
 
 export interface TransactionSignatures {
-  /** One per signing payload of the transaction, in their order; ECDSA: r (32) || s (32, low) || recovery id (1). */
+  /** One per signing payload of the transaction, in their order; ECDSA: r (32) || s (32, low) || recovery id (1); Ed25519: R (32) || S (32). */
   signatures: Hex[];
 }
 

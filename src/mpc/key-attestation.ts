@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import Joi from 'joi';
+import { hasChildren, keyProtocols } from '../chains/key-protocols';
 import type { Hex, KeyProtocol } from '../chains/types';
 import type { KeyAttestation } from '../messages/key-generation';
 import { type NodeIndex, nodeIndexes } from '../messages/nodes';
@@ -16,10 +17,12 @@ export interface AttestedFields {
   key_id: string;
   wallet_id: string;
   client_id: string;
+  /** Of a key without children, which is one account's; absent: the wallet's key. */
+  account_id?: string;
   protocol: KeyProtocol;
-  /** 33 bytes, compressed. */
+  /** 33 bytes, compressed; of Ed25519 32 bytes. */
   public_key: Hex;
-  /** 32 bytes. */
+  /** 32 bytes; `0x` where keys have no children. */
   chain_code: Hex;
 }
 
@@ -37,19 +40,20 @@ const hexString = (bytes: number) =>
   Joi.string()
     .pattern(new RegExp(`^0x[0-9a-f]{${2 * bytes}}$`))
     .required();
-const fields = Joi.object<AttestedFields, true>({
-  node: Joi.number()
-    .valid(...nodeIndexes)
-    .required(),
-  key_id: Joi.string().max(100).required(),
-  wallet_id: Joi.string().uuid().required(),
-  client_id: Joi.string().uuid().required(),
-  protocol: Joi.string()
-    .valid(...protocols)
-    .required(),
-  public_key: hexString(33),
-  chain_code: hexString(32),
-}).required();
+const fieldsOf = (protocol: KeyProtocol) =>
+  Joi.object<AttestedFields>({
+    node: Joi.number()
+      .valid(...nodeIndexes)
+      .required(),
+    key_id: Joi.string().max(100).required(),
+    wallet_id: Joi.string().uuid().required(),
+    client_id: Joi.string().uuid().required(),
+    account_id: hasChildren(protocol) ? Joi.forbidden() : Joi.string().uuid().required(),
+    protocol: Joi.string().valid(protocol).required(),
+    public_key: hexString(keyProtocols[protocol].publicKeyBytes),
+    chain_code: hexString(keyProtocols[protocol].chainCodeBytes),
+  });
+const fields = Joi.alternatives<AttestedFields>(...protocols.map(fieldsOf)).required();
 const wire = wireStatementSchema.keys({ text: Joi.string().max(maxLength).required() }).required();
 const readFields = reader(fields);
 const readWire = reader<KeyAttestation>(wire);
@@ -61,6 +65,7 @@ export function attestKey(node: NodeIndex, { keyId, protocol, ...key }: BoundSha
     key_id: keyId,
     wallet_id: key.walletId,
     client_id: key.clientId,
+    ...(key.accountId !== undefined && { account_id: key.accountId }),
     protocol,
     public_key: toHex(key.publicKey),
     chain_code: toHex(key.chainCode),

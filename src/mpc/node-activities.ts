@@ -1,10 +1,10 @@
+import { hasChildren } from '../chains/key-protocols';
 import { hashPage } from '../platform/page-hash';
 import { type NodeIndex, nodeIndexes } from '../messages/nodes';
 import type { MpcNodeActivities, TransactionSignatures } from '../messages/signing';
 import { GatewayError } from '../platform/errors';
 import { Semaphore } from '../platform/semaphore';
 import { toGroupKey } from './agree-on-key';
-import type { EcdsaHandler } from './ecdsa-handler';
 import type { Identity } from './identity';
 import { attestKey } from './key-attestation';
 import type { OrderVerifier } from './order-verifier';
@@ -23,16 +23,19 @@ import {
 } from './requests';
 import type { SeenOrders } from './seen-orders';
 import type { SessionManager } from './session-manager';
+import type { SigningHandler } from './signing-handler';
 import { type ShareStore, wipe } from './store';
 
 /** Key generations occupy at most this many of the 50 activity slots while they wait, so that slots remain for signatures. */
 const maxWaitingKeygens = 8;
 /** Less than the time-out that the workflow sets for a key generation (180 s). */
 const maxKeygenWaitMs = 60_000;
+/** Of keys whose generation takes milliseconds: a request waits for each. */
+const maxQuickKeygenWaitMs = 5_000;
 
 interface NodeParts {
   identity: Identity;
-  ecdsa: EcdsaHandler;
+  handler: SigningHandler;
   sessions: SessionManager;
   store: ShareStore;
   orders: OrderVerifier;
@@ -41,21 +44,24 @@ interface NodeParts {
 }
 
 /** What Temporal calls, on this node's own task queue. */
-export function createActivities({ identity, ecdsa, sessions, store, orders, records, seen }: NodeParts): MpcNodeActivities {
+export function createActivities({ identity, handler, sessions, store, orders, records, seen }: NodeParts): MpcNodeActivities {
   const self = identity.index;
   const keygens = new Semaphore({ permits: 1, maxWaiting: maxWaitingKeygens, maxWaitMs: maxKeygenWaitMs });
+  const quickKeygens = new Semaphore({ permits: 4, maxWaiting: maxWaitingKeygens, maxWaitMs: maxQuickKeygenWaitMs });
   const assertOtherNode = (peer: NodeIndex) => {
     if (peer === self) throw new GatewayError('invalid_parameter', 'a node cannot be its own peer');
   };
   return {
     async generateKey(input) {
       const request = readGenerateKey(input);
-      if (!(await keygens.acquire()))
+      const task = await handler.keygen(request);
+      const turns = hasChildren(task.protocol) ? keygens : quickKeygens;
+      if (!(await turns.acquire()))
         throw new GatewayError('signers_unavailable', 'This node is busy with key generations', { retryAfterSeconds: 5 });
       try {
-        return await sessions.initiate(ecdsa.toSessionParams('keygen', nodeIndexes, request), await ecdsa.keygen(request));
+        return await sessions.initiate(handler.toSessionParams(task, 'keygen', nodeIndexes, request), task);
       } finally {
-        keygens.release();
+        turns.release();
       }
     },
 
@@ -70,10 +76,8 @@ export function createActivities({ identity, ecdsa, sessions, store, orders, rec
     async testSign(input) {
       const request = readTestSign(input);
       assertOtherNode(request.peer);
-      await sessions.initiate(
-        ecdsa.toSessionParams('test', [self, request.peer], request),
-        await ecdsa.test(request, request.peer, 'initiator'),
-      );
+      const task = await handler.test(request, request.peer, 'initiator');
+      await sessions.initiate(handler.toSessionParams(task, 'test', [self, request.peer], request), task);
       return { verified: true };
     },
 
@@ -84,10 +88,13 @@ export function createActivities({ identity, ecdsa, sessions, store, orders, rec
       let payloads = 1;
       for (let payload = 0; payload < payloads; payload += 1) {
         const request = { transaction, payload };
-        const { task, ...signing } = await ecdsa.sign(request, { peer: transaction.peer, initiator: self });
+        const { task, ...signing } = await handler.sign(request, { peer: transaction.peer, initiator: self });
         payloads = signing.payloads;
-        const params = ecdsa.toSessionParams('sign', [self, transaction.peer], request);
-        signatures.push('recorded' in task ? task.recorded : await sessions.initiate(params, task));
+        if ('recorded' in task) signatures.push(task.recorded);
+        else {
+          const params = handler.toSessionParams(task, 'sign', [self, transaction.peer], request);
+          signatures.push(await sessions.initiate(params, task));
+        }
       }
       return { signatures };
     },
@@ -95,9 +102,9 @@ export function createActivities({ identity, ecdsa, sessions, store, orders, rec
     async bindKey(input) {
       const { order } = readBindKey(input);
       const { claims } = await orders.verify(order, ['bind_key']);
-      const { key_id: keyId, wallet_id: walletId, client_id: clientId } = claims;
+      const { key_id: keyId, wallet_id: walletId, client_id: clientId, account_id: accountId } = claims;
       await seen.add({ claims, compact: order });
-      const bound = await store.bind(keyId, { walletId, clientId });
+      const bound = await store.bind(keyId, { walletId, clientId, ...(accountId !== undefined && { accountId }) });
       return { bound: true, attestation: attestKey(self, bound, identity.signingKey) };
     },
 

@@ -1,10 +1,10 @@
 import type { ImpossibilityProver } from '../chains/chain-client';
-import { getFamily } from '../chains/families';
+import { getFamily as getRealFamily } from '../chains/families';
+import type { GetFamily } from '../chains/family';
 import type { ChainRegistry } from '../chains/registry';
 import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
 import { EarlierAttempts } from './earlier-attempts';
-import { EcdsaHandler } from './ecdsa-handler';
 import type { MpcNodeActivities } from '../messages/signing';
 import type { Identity } from './identity';
 import type { OrderVerifier } from './order-verifier';
@@ -16,6 +16,7 @@ import { openRecords } from './records';
 import { RefusalReport } from './refusal-report';
 import { RefusedRequests } from './refused-requests';
 import { SeenOrders } from './seen-orders';
+import { SigningHandler } from './signing-handler';
 import { SessionManager } from './session-manager';
 import type { ShareStore } from './store';
 import { TransportClient } from './transport-client';
@@ -39,6 +40,8 @@ export interface MpcNodeOptions {
   logger: Logger;
   /** For tests: replaces the engine; the node closes it too. */
   engine?: ProtocolEngine;
+  /** For tests: adds families of their own. */
+  getFamily?: GetFamily;
 }
 
 export interface MpcNode {
@@ -69,6 +72,7 @@ export async function createMpcNode({
   provers,
   logger,
   engine: given,
+  getFamily = getRealFamily,
 }: MpcNodeOptions): Promise<MpcNode> {
   const self = identity.index;
   // each of the three nodes may initiate one key generation at a time
@@ -78,7 +82,10 @@ export async function createMpcNode({
   const { admission, bans } = records;
   const seen = new SeenOrders(store.database);
   const earlier = new EarlierAttempts({ self, registry, getFamily, provers });
-  const ecdsa = new EcdsaHandler({ self, engine, store, registry, orders, seen, earlier, admission, bans, logger });
+  const handler = new SigningHandler({
+    ...{ self, engine, store, registry, getFamily, orders, seen },
+    ...{ earlier, admission, bans, logger },
+  });
   const refusals = new RefusalReport(self, logger, new RefusedRequests(store.database));
   const sessions = new SessionManager({
     self,
@@ -88,7 +95,7 @@ export async function createMpcNode({
     acceptProposal: (params, statement) => {
       const { kind, initiator, request } = params;
       return refusals.during({ role: 'peer', act: kind, peer: initiator, request }, () =>
-        ecdsa.acceptProposal(params, statement),
+        handler.acceptProposal(params, statement),
       );
     },
     logger,
@@ -102,7 +109,7 @@ export async function createMpcNode({
 
   return {
     index: self,
-    activities: refusals.activities(createActivities({ identity, ecdsa, sessions, store, orders, records, seen })),
+    activities: refusals.activities(createActivities({ identity, handler, sessions, store, orders, records, seen })),
     databaseAnswers: () =>
       store.ping().then(
         () => true,

@@ -35,6 +35,10 @@ const digests = Joi.array()
   .max(maxPayloads)
   .required();
 
+const protocol = Joi.string()
+  .valid(...protocols)
+  .required();
+
 const head = {
   v: Joi.number().valid(1).required(),
   dep: text(100),
@@ -46,11 +50,9 @@ const head = {
 const signer = Joi.object<OrderSigner, true>({
   key_id: keyId,
   path: Joi.string()
-    .pattern(/^m(\/(0|[1-9]\d{0,9})){1,8}$/)
+    .pattern(/^m(\/(0|[1-9]\d{0,9})){0,8}$/)
     .required(),
-  protocol: Joi.string()
-    .valid(...protocols)
-    .required(),
+  protocol,
   digests,
 });
 const recipient = Joi.object<OrderRecipient, true>({
@@ -117,8 +119,15 @@ const signingOrders = signingOrderKinds.map((name) => [name, claims(name, { ...s
 /** The claims of every kind. A field that is not known is refused and not ignored: it could change what the known ones mean. */
 export const claimsSchemas: ReadonlyMap<string, Joi.ObjectSchema> = new Map([
   ...(signingOrders as [string, Joi.ObjectSchema][]),
-  ['generate_key', claims('generate_key', { key_id: keyId, client_id: Joi.string().uuid().allow(null).required() })],
-  ['bind_key', claims('bind_key', { key_id: keyId, wallet_id: uuid, client_id: uuid })],
+  [
+    'generate_key',
+    claims('generate_key', {
+      key_id: keyId,
+      client_id: Joi.string().uuid().allow(null).required(),
+      protocol: protocol.optional(),
+    }),
+  ],
+  ['bind_key', claims('bind_key', { key_id: keyId, wallet_id: uuid, client_id: uuid, account_id: uuid.optional() })],
   [
     'blacklist_page',
     claims('blacklist_page', { client_id: uuid, after: count(0), through: count(0), sha256: sha256.required() }),

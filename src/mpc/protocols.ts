@@ -1,10 +1,11 @@
+import { keyProtocols } from '../chains/key-protocols';
 import type { KeyProtocol } from '../chains/types';
 import type { NodeIndex } from '../messages/nodes';
 
-/** What a session requires of a threshold protocol, independent of its curve. A second protocol implements the same interface. */
+/** What a session requires of a threshold protocol, independent of its curve. */
 
 /** Stored with every share and hashed into every session id: a share of one protocol is never used by another. */
-export const protocols: readonly KeyProtocol[] = ['ecdsa-secp256k1'];
+export const protocols = Object.keys(keyProtocols) as readonly KeyProtocol[];
 
 export const isNodeIndex = (value: unknown): value is NodeIndex => value === 1 || value === 2 || value === 3;
 

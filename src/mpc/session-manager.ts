@@ -8,7 +8,7 @@ import { RunningSessions } from './running-sessions';
 import { Session } from './session';
 import { unavailable } from './session-failure';
 import { decodeProposal, decodeRoster, type Proposal, type ProposalAnswer, type SessionParams } from './session-params';
-import { type SessionLimits, sessionLimits, SessionSlots } from './session-slots';
+import { limitsOf, type SessionLimits, sessionLimits, SessionSlots } from './session-slots';
 import type { Recorded, SessionTask } from './session-task';
 import { StallClock } from './stall-clock';
 import type { SignedStatement } from './statement';
@@ -97,7 +97,7 @@ export class SessionManager {
       else this.pendingRosters.set(session, { [from]: randomness, [self]: own });
       void this.running
         .run(handle, session, task.keyId, async () => {
-          await session.awaitBegin(this.limits[params.kind].beginMs);
+          await session.awaitBegin(limitsOf(this.limits, params).beginMs);
           await task.run(session);
         })
         .catch(() => undefined) // `run` has logged it and informed the peers
@@ -151,7 +151,7 @@ export class SessionManager {
 
   private open(params: SessionParams, handle: string): Session {
     const { self, signingKey, getPublicKey, link } = this.options;
-    const { roundMs, lifeMs } = this.limits[params.kind];
+    const { roundMs, lifeMs } = limitsOf(this.limits, params);
     return new Session(params, {
       self,
       signingKey,

@@ -1,3 +1,4 @@
+import { hasChildren } from '../chains/key-protocols';
 import type { NodeIndex } from '../messages/nodes';
 import { GatewayError } from '../platform/errors';
 import type { SessionKind, SessionParams } from './session-params';
@@ -11,7 +12,9 @@ interface KindLimits {
   lifeMs: number;
 }
 
-export type SessionLimits = Readonly<Record<SessionKind, KindLimits>>;
+/** A generation by a protocol whose keys have no children takes milliseconds, and a request waits for it. */
+type LimitsName = SessionKind | 'quick_keygen';
+export type SessionLimits = Readonly<Record<LimitsName, KindLimits>>;
 
 /**
  * A round of key generation takes seconds of CPU time, one of signing milliseconds. Limits are per initiator: with a common limit,
@@ -19,9 +22,16 @@ export type SessionLimits = Readonly<Record<SessionKind, KindLimits>>;
  */
 export const sessionLimits: SessionLimits = {
   keygen: { perInitiator: 1, beginMs: 20_000, roundMs: 60_000, lifeMs: 170_000 },
+  quick_keygen: { perInitiator: 8, beginMs: 5_000, roundMs: 5_000, lifeMs: 15_000 },
   sign: { perInitiator: 64, beginMs: 5_000, roundMs: 5_000, lifeMs: 15_000 },
   test: { perInitiator: 64, beginMs: 5_000, roundMs: 5_000, lifeMs: 15_000 },
 };
+
+export const limitsOf = (limits: SessionLimits, params: Pick<SessionParams, 'kind' | 'protocol'>): KindLimits =>
+  limits[nameOf(params)];
+
+const nameOf = ({ kind, protocol }: Pick<SessionParams, 'kind' | 'protocol'>): LimitsName =>
+  kind === 'keygen' && !hasChildren(protocol) ? 'quick_keygen' : kind;
 
 /** How many sessions of each kind run for each initiator. */
 export class SessionSlots {
@@ -33,10 +43,10 @@ export class SessionSlots {
   ) {}
 
   /** Returns what frees the slot again; call it once. @throws GatewayError signers_unavailable when none is free. */
-  take({ kind, initiator }: SessionParams): () => void {
-    const key = `${kind}/${initiator}`;
+  take({ kind, protocol, initiator }: SessionParams): () => void {
+    const key = `${nameOf({ kind, protocol })}/${initiator}`;
     const taken = this.taken.get(key) ?? 0;
-    if (taken >= this.limits[kind].perInitiator)
+    if (taken >= limitsOf(this.limits, { kind, protocol }).perInitiator)
       throw new GatewayError('signers_unavailable', `node ${this.self} is busy with ${kind} sessions of node ${initiator}`);
     this.taken.set(key, taken + 1);
     return () => this.taken.set(key, (this.taken.get(key) ?? 1) - 1);

@@ -1,9 +1,11 @@
-import type { Hex } from '../chains/types';
+import type { Hex, KeyProtocol } from '../chains/types';
 import type { Session } from './session';
 import type { SignedStatement } from './statement';
 
 /** This node's part in a session, prepared after the request was verified. */
 export interface SessionTask<R> {
+  /** Of the key that is made or used; hashed into the session id. */
+  protocol: KeyProtocol;
   /** Runs after the participants have agreed on the session id. */
   run(session: Session): Promise<R>;
   /** Wipes secrets; called exactly once, whether or not the task ran. */

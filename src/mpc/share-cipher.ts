@@ -26,6 +26,8 @@ export interface ShareBinding {
 export interface KeyOwner {
   clientId: string;
   walletId: string;
+  /** Of a key without children; absent: the wallet's key. */
+  accountId?: string;
 }
 
 /** At most this many key-encryption keys at once: one, and those that are being replaced. */
@@ -97,7 +99,7 @@ export class ShareCipher {
 
   /** Fields are length-prefixed, so that the encoding is unambiguous. */
   private aad({ keyId, protocol, publicKey, chainCode, owner }: ShareBinding): Buffer {
-    const bound = owner ? [owner.clientId, owner.walletId] : [];
+    const bound = owner ? [owner.clientId, owner.walletId, ...(owner.accountId === undefined ? [] : [owner.accountId])] : [];
     const fields = ['custody-gateway/mpc/share/v1', keyId, protocol, String(this.node), publicKey, chainCode, ...bound].map(
       (field) => Buffer.from(field as string),
     );

@@ -1,8 +1,8 @@
-import type { Hex } from '../chains/types';
+import type { Hex, KeyProtocol } from '../chains/types';
 import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
 import type { Admission, JournalEntry, Outcome } from './admission';
-import { ProtocolError, type ProtocolErrorCode, signRounds } from './protocol/engine';
+import { ProtocolError, type ProtocolErrorCode } from './protocol/engine';
 import type { RunPermits } from './guarded-run';
 import type { Session } from './session';
 import type { SessionTask } from './session-task';
@@ -11,6 +11,9 @@ import type { SignedStatement } from './statement';
 export interface SignatureWork {
   admission: Admission;
   entry: JournalEntry;
+  protocol: KeyProtocol;
+  /** Message rounds of the protocol. */
+  rounds: number;
   /** @throws GatewayError key_peer_banned */
   assertNotBanned: () => Promise<void>;
   /** Runs the protocol in an agreed session; waits for the permission of each message. */
@@ -25,6 +28,8 @@ export interface SignatureWork {
 export function signatureTask({
   admission,
   entry,
+  protocol,
+  rounds,
   assertNotBanned,
   sign,
   isValid,
@@ -42,6 +47,7 @@ export function signatureTask({
   const notStored = (error: unknown): void =>
     logger.error({ err: error, entry: entry.number }, 'the end of a session was not stored in the journal');
   return {
+    protocol,
     keyId,
     statement: entry.statement,
     onStatement: (statement) => {
@@ -65,7 +71,7 @@ export function signatureTask({
         await finish('signed', signature, session);
         return signature;
       } catch (error) {
-        const outcome = isShareUsed ? toOutcome(error, session) : 'not_begun';
+        const outcome = isShareUsed ? toOutcome(error, session, rounds) : 'not_begun';
         if (!isFinished) await finish(outcome, null, session).catch(notStored);
         throw error;
       }
@@ -93,9 +99,9 @@ const ownFailures: readonly ProtocolErrorCode[] = ['crashed', 'busy'];
  * latter two can also come of this node being late, and then say nothing about the peer. A peer that becomes silent before that has
  * learnt no more than from a session that succeeds.
  */
-function toOutcome(error: unknown, session: Session): Outcome {
+function toOutcome(error: unknown, session: Session, rounds: number): Outcome {
   if (error instanceof ProtocolError && !session.isStopped) return ownFailures.includes(error.code) ? 'stopped' : 'failed';
   if (session.isStopped || session.isLateHere) return 'stopped';
-  const isLastMissing = session.received >= signRounds - 1;
+  const isLastMissing = session.received >= rounds - 1;
   return session.isAbortedByPeer || isLastMissing ? 'failed' : 'silent';
 }

@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import type { KeyProtocol } from '../chains/types';
+import { hasChildren } from '../chains/key-protocols';
 import { createDatabase } from '../platform/database';
 import { GatewayError } from '../platform/errors';
 import { BlacklistCopy } from './blacklist-copy';
@@ -18,9 +19,9 @@ export interface UnlockedKey {
   /** null before the key is bound. */
   walletId: string | null;
   protocol: KeyProtocol;
-  /** Group public key: 33 bytes, compressed. */
+  /** Group public key: 33 bytes, compressed; of Ed25519 32 bytes. */
   publicKey: Buffer;
-  /** 32 bytes. */
+  /** 32 bytes; none where keys have no children. */
   chainCode: Buffer;
   share: Buffer;
 }
@@ -115,18 +116,36 @@ export class ShareStore {
       const [row] = await manager.query<ShareRow[]>(`${selectKey} for update`, [keyId]);
       if (!row) throw new GatewayError('not_found', `this node has no share of key ${keyId}`);
       const { client_id: clientId, wallet_id: walletId } = row;
-      const isOthers = (clientId ?? owner.clientId) !== owner.clientId || (walletId ?? owner.walletId) !== owner.walletId;
-      if (isOthers) throw new GatewayError('business_error', `key ${keyId} is bound to another owner`);
       const { owner: present, ...binding } = toBinding(row);
+      const isOthers =
+        (clientId ?? owner.clientId) !== owner.clientId ||
+        (walletId ?? owner.walletId) !== owner.walletId ||
+        (present ?? owner).accountId !== owner.accountId;
+      if (isOthers) throw new GatewayError('business_error', `key ${keyId} is bound to another owner`);
+      if (hasChildren(binding.protocol) === (owner.accountId !== undefined))
+        throw new GatewayError(
+          'business_error',
+          `key ${keyId} is not of the kind that is bound to ${owner.accountId === undefined ? 'a wallet' : 'an account'}`,
+        );
       // also of a share that is bound: the public key that is attested is the one that the ciphertext is bound to
       const share = this.cipher.open(toSealed(row), { ...binding, owner: present });
       const sealed = present ? null : this.cipher.seal(share, { ...binding, owner });
       share.fill(0);
       if (sealed)
         await manager.query(
-          `update key_shares set ciphertext = $2, iv = $3, tag = $4, kek_fingerprint = $5, client_id = $6, wallet_id = $7, bound_at = clock_timestamp()
+          `update key_shares set ciphertext = $2, iv = $3, tag = $4, kek_fingerprint = $5, client_id = $6, wallet_id = $7, account_id = $8,
+                  bound_at = clock_timestamp()
             where key_id = $1`,
-          [keyId, sealed.ciphertext, sealed.iv, sealed.tag, sealed.kekFingerprint, owner.clientId, owner.walletId],
+          [
+            keyId,
+            sealed.ciphertext,
+            sealed.iv,
+            sealed.tag,
+            sealed.kekFingerprint,
+            owner.clientId,
+            owner.walletId,
+            owner.accountId ?? null,
+          ],
         );
       return { ...binding, ...owner };
     });

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DataSource } from 'typeorm';
 import type { FamilyCodec } from '../chains/family';
+import { keyProtocols } from '../chains/key-protocols';
 import type { ChainRegistry } from '../chains/registry';
 import type { ChainFamily, Hex } from '../chains/types';
 import { fromHex, toHex } from '../platform/hex';
@@ -9,7 +10,7 @@ import { readRows } from './cursor';
 import { type EntryFields, readEntry } from './journal-entry';
 import { openOrder, toAttemptKind } from './open-order';
 import type { OrderKeys } from './order-keys';
-import { decodeSignature, deriveKey, recoversTo } from './secp256k1';
+import { isSignature, keyAt } from './signatures';
 import { verifyBytes } from './verify-intent';
 import type { JournalDifference } from './verify-journal';
 import { settlementIn } from './verify/ordered';
@@ -66,7 +67,7 @@ async function findDifference(row: Row, source: OrderSource): Promise<string | n
   if (field !== undefined) return `its order has another ${field}`;
   const inBytes = findInBytes(entry, claims, row.unsigned, source);
   if (inBytes !== null) return inBytes;
-  if (signature === null || isValidSignature(entry, claims, row)) return null;
+  if (signature === null || isValidSignature(entry, claims, row, source)) return null;
   return 'the recorded signature is not one of its key over its digest';
 }
 
@@ -135,12 +136,27 @@ const findSigner = ({ key_id: keyId, digests, payload }: EntryFields, { signers 
   signers.find((signer) => signer.key_id === keyId && signer.digests.some((digest) => digest === digests[payload]));
 
 /** By the public key of this node's share. */
-function isValidSignature(entry: EntryFields, claims: SigningClaims, row: Row): boolean {
+function isValidSignature(entry: EntryFields, claims: SigningClaims, row: Row, source: OrderSource): boolean {
   const { signature, public_key: publicKey, chain_code: chainCode } = row;
   const signer = findSigner(entry, claims);
   const digest = entry.digests[entry.payload];
   if (!signer || !digest || !signature || !publicKey || !chainCode) return false;
-  const decoded = decodeSignature(toHex(signature));
-  if (!decoded) return false;
-  return recoversTo(deriveKey({ publicKey, chainCode }, signer.path), decoded, fromHex(digest as Hex));
+  const key = keyAt(signer.protocol, { publicKey, chainCode }, signer.path);
+  const signed = { digest: fromHex(digest as Hex), publicKey: key };
+  if (keyProtocols[signer.protocol].signs === 'digest') return isSignature(signer.protocol, toHex(signature), signed);
+  const message = findMessage(entry, claims, row.unsigned, source);
+  // of bytes that are not decoded nothing more can be said
+  return message === undefined || isSignature(signer.protocol, toHex(signature), { ...signed, message: fromHex(message) });
+}
+
+/** What an entry has signed, where that is a message; undefined without the bytes or the chain. */
+function findMessage(
+  { payload }: EntryFields,
+  claims: SigningClaims,
+  unsigned: Hex | null,
+  { registry, getFamily }: OrderSource,
+): Hex | undefined {
+  const chain = registry.findByCaip2(claims.chain);
+  if (unsigned === null || !chain) return undefined;
+  return getFamily(chain.family).signingPayloads(unsigned, claims.from)[payload]?.message;
 }

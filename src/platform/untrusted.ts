@@ -12,7 +12,7 @@ export function findFault(schema: Joi.Schema, value: unknown): string | null {
 
 /** Creates a parser of untrusted values. @throws GatewayError invalid_parameter naming the field, never its value. */
 export const reader =
-  <T>(schema: Joi.ObjectSchema<T>) =>
+  <T>(schema: Joi.ObjectSchema<T> | Joi.AlternativesSchema<T>) =>
   (value: unknown): T => {
     const fault = findFault(schema, value);
     if (fault === null) return value as T;

@@ -7,6 +7,14 @@ use std::collections::BTreeMap;
 /// Messages by party: received, by sender; to send, by recipient.
 pub type Messages = BTreeMap<u8, Vec<u8>>;
 
+/// Where a session stands after a round.
+#[derive(Debug)]
+pub enum Step<T> {
+    /// The next round's messages, one for every peer.
+    Send(Messages),
+    Done(T),
+}
+
 /// Takes exactly one message of every peer a round.
 pub struct Inbox {
     peers: Vec<u8>,

@@ -11,6 +11,7 @@ pub const MAX_MESSAGE_BYTES: usize = 256 * 1024;
 #[repr(u8)]
 pub enum Tag {
     EcdsaShareV1 = 0x01,
+    FrostShareV1 = 0x02,
     KeygenFragment = 0x11,
     KeygenCommitments = 0x12,
     KeygenOpenings = 0x13,
@@ -18,6 +19,12 @@ pub enum Tag {
     SignFirst = 0x21,
     SignSecond = 0x22,
     SignThird = 0x23,
+    FrostKeygenCommitment = 0x31,
+    FrostKeygenPackage = 0x32,
+    FrostKeygenShare = 0x33,
+    FrostKeygenConfirmation = 0x34,
+    FrostSignCommitments = 0x41,
+    FrostSignShare = 0x42,
 }
 
 /// Encodes a value under its tag.

@@ -1,6 +1,268 @@
 /* @ts-self-types="./threshold.d.ts" */
 
 /**
+ * One party's part in generating a two-of-three Ed25519 key.
+ */
+class FrostKeygenSession {
+    __destroy_into_raw() {
+        const ptr = this.__wbg_ptr;
+        this.__wbg_ptr = 0;
+        FrostKeygenSessionFinalization.unregister(this);
+        return ptr;
+    }
+    free() {
+        const ptr = this.__destroy_into_raw();
+        wasm.__wbg_frostkeygensession_free(ptr, 0);
+    }
+    /**
+     * Ends the round; true once the key is there, false if there are messages to send.
+     * @returns {boolean}
+     */
+    advance() {
+        const ret = wasm.frostkeygensession_advance(this.__wbg_ptr);
+        if (ret[2]) {
+            throw takeFromExternrefTable0(ret[1]);
+        }
+        return ret[0] !== 0;
+    }
+    /**
+     * Hands out the message for a peer, once.
+     * @param {number} to
+     * @returns {Uint8Array}
+     */
+    message(to) {
+        const ret = wasm.frostkeygensession_message(this.__wbg_ptr, to);
+        if (ret[3]) {
+            throw takeFromExternrefTable0(ret[2]);
+        }
+        var v1 = getArrayU8FromWasm0(ret[0], ret[1]).slice();
+        wasm.__wbindgen_free(ret[0], ret[1] * 1, 1);
+        return v1;
+    }
+    /**
+     * @param party 1, 2 or 3
+     * @param sessionId 32 fresh bytes, equal at all three parties
+     * @param {number} party
+     * @param {Uint8Array | number[]} sessionId
+     */
+    constructor(party, sessionId) {
+        const val2 = +party;
+        const ptr0 = passArray8ToWasm0(sessionId, wasm.__wbindgen_malloc);
+        const len0 = WASM_VECTOR_LEN;
+        const ret = wasm.frostkeygensession_new(val2, ptr0, len0);
+        if (ret[2]) {
+            throw takeFromExternrefTable0(ret[1]);
+        }
+        this.__wbg_ptr = ret[0];
+        FrostKeygenSessionFinalization.register(this, this.__wbg_ptr, this);
+        return this;
+    }
+    /**
+     * The peers, each of whom sends and gets one message a round.
+     * @returns {Uint8Array}
+     */
+    get peers() {
+        const ret = wasm.frostkeygensession_peers(this.__wbg_ptr);
+        var v1 = getArrayU8FromWasm0(ret[0], ret[1]).slice();
+        wasm.__wbindgen_free(ret[0], ret[1] * 1, 1);
+        return v1;
+    }
+    /**
+     * Group public key, 32 bytes (RFC 8032).
+     * @returns {Uint8Array}
+     */
+    get publicKey() {
+        const ret = wasm.frostkeygensession_publicKey(this.__wbg_ptr);
+        if (ret[3]) {
+            throw takeFromExternrefTable0(ret[2]);
+        }
+        var v1 = getArrayU8FromWasm0(ret[0], ret[1]).slice();
+        wasm.__wbindgen_free(ret[0], ret[1] * 1, 1);
+        return v1;
+    }
+    /**
+     * Takes a peer's message of the current round.
+     * @param {number} from
+     * @param {Uint8Array | number[]} message
+     */
+    receive(from, message) {
+        const val2 = +from;
+        const ptr0 = passArray8ToWasm0(message, wasm.__wbindgen_malloc);
+        const len0 = WASM_VECTOR_LEN;
+        const ret = wasm.frostkeygensession_receive(this.__wbg_ptr, val2, ptr0, len0);
+        if (ret[1]) {
+            throw takeFromExternrefTable0(ret[0]);
+        }
+    }
+    /**
+     * Message rounds, fixed.
+     * @returns {number}
+     */
+    get rounds() {
+        const ret = wasm.frostkeygensession_rounds(this.__wbg_ptr);
+        return ret;
+    }
+    /**
+     * This party's secret share, 162 bytes.
+     * @returns {Uint8Array}
+     */
+    get share() {
+        const ret = wasm.frostkeygensession_share(this.__wbg_ptr);
+        if (ret[3]) {
+            throw takeFromExternrefTable0(ret[2]);
+        }
+        var v1 = getArrayU8FromWasm0(ret[0], ret[1]).slice();
+        wasm.__wbindgen_free(ret[0], ret[1] * 1, 1);
+        return v1;
+    }
+    /**
+     * Makes the messages of round 1.
+     */
+    start() {
+        const ret = wasm.frostkeygensession_start(this.__wbg_ptr);
+        if (ret[1]) {
+            throw takeFromExternrefTable0(ret[0]);
+        }
+    }
+}
+if (Symbol.dispose) FrostKeygenSession.prototype[Symbol.dispose] = FrostKeygenSession.prototype.free;
+exports.FrostKeygenSession = FrostKeygenSession;
+
+/**
+ * One party's part in an Ed25519 signature by two.
+ */
+class FrostSignSession {
+    __destroy_into_raw() {
+        const ptr = this.__wbg_ptr;
+        this.__wbg_ptr = 0;
+        FrostSignSessionFinalization.unregister(this);
+        return ptr;
+    }
+    free() {
+        const ptr = this.__destroy_into_raw();
+        wasm.__wbg_frostsignsession_free(ptr, 0);
+    }
+    /**
+     * Ends the round; true once the signature is there, false if there is a message to send.
+     * @returns {boolean}
+     */
+    advance() {
+        const ret = wasm.frostsignsession_advance(this.__wbg_ptr);
+        if (ret[2]) {
+            throw takeFromExternrefTable0(ret[1]);
+        }
+        return ret[0] !== 0;
+    }
+    /**
+     * Hands out the message for the peer, once.
+     * @param {number} to
+     * @returns {Uint8Array}
+     */
+    message(to) {
+        const ret = wasm.frostsignsession_message(this.__wbg_ptr, to);
+        if (ret[3]) {
+            throw takeFromExternrefTable0(ret[2]);
+        }
+        var v1 = getArrayU8FromWasm0(ret[0], ret[1]).slice();
+        wasm.__wbindgen_free(ret[0], ret[1] * 1, 1);
+        return v1;
+    }
+    /**
+     * @param sessionId 32 fresh bytes, equal at both parties
+     * @param party own index, 1, 2 or 3
+     * @param peer the other signer's index
+     * @param share what key generation gave this party
+     * @param message what to sign, 1 to 65,536 bytes
+     * @param {Uint8Array | number[]} sessionId
+     * @param {number} party
+     * @param {number} peer
+     * @param {Uint8Array | number[]} share
+     * @param {Uint8Array | number[]} message
+     */
+    constructor(sessionId, party, peer, share, message) {
+        const val4 = +party;
+        const val5 = +peer;
+        let ptr0, len0, ptr1, len1, ptr2, len2;
+        try {
+            ptr0 = passArray8ToWasm0(sessionId, wasm.__wbindgen_malloc);
+            len0 = WASM_VECTOR_LEN;
+            ptr1 = passArray8ToWasm0(share, wasm.__wbindgen_malloc);
+            len1 = WASM_VECTOR_LEN;
+            ptr2 = passArray8ToWasm0(message, wasm.__wbindgen_malloc);
+            len2 = WASM_VECTOR_LEN;
+        } catch (e) {
+            if (ptr2) { wasm.__wbindgen_free(ptr2, len2 * 1, 1); }
+            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 1, 1); }
+            if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
+            throw e;
+        }
+        const ret = wasm.frostsignsession_new(ptr0, len0, val4, val5, ptr1, len1, ptr2, len2);
+        if (ret[2]) {
+            throw takeFromExternrefTable0(ret[1]);
+        }
+        this.__wbg_ptr = ret[0];
+        FrostSignSessionFinalization.register(this, this.__wbg_ptr, this);
+        return this;
+    }
+    /**
+     * The peers, each of whom sends and gets one message a round.
+     * @returns {Uint8Array}
+     */
+    get peers() {
+        const ret = wasm.frostsignsession_peers(this.__wbg_ptr);
+        var v1 = getArrayU8FromWasm0(ret[0], ret[1]).slice();
+        wasm.__wbindgen_free(ret[0], ret[1] * 1, 1);
+        return v1;
+    }
+    /**
+     * Takes the peer's message of the current round.
+     * @param {number} from
+     * @param {Uint8Array | number[]} message
+     */
+    receive(from, message) {
+        const val2 = +from;
+        const ptr0 = passArray8ToWasm0(message, wasm.__wbindgen_malloc);
+        const len0 = WASM_VECTOR_LEN;
+        const ret = wasm.frostsignsession_receive(this.__wbg_ptr, val2, ptr0, len0);
+        if (ret[1]) {
+            throw takeFromExternrefTable0(ret[0]);
+        }
+    }
+    /**
+     * Message rounds, fixed.
+     * @returns {number}
+     */
+    get rounds() {
+        const ret = wasm.frostsignsession_rounds(this.__wbg_ptr);
+        return ret;
+    }
+    /**
+     * R (32 bytes) followed by S (32 bytes), as in RFC 8032.
+     * @returns {Uint8Array}
+     */
+    get signature() {
+        const ret = wasm.frostsignsession_signature(this.__wbg_ptr);
+        if (ret[3]) {
+            throw takeFromExternrefTable0(ret[2]);
+        }
+        var v1 = getArrayU8FromWasm0(ret[0], ret[1]).slice();
+        wasm.__wbindgen_free(ret[0], ret[1] * 1, 1);
+        return v1;
+    }
+    /**
+     * Makes the message of round 1.
+     */
+    start() {
+        const ret = wasm.frostsignsession_start(this.__wbg_ptr);
+        if (ret[1]) {
+            throw takeFromExternrefTable0(ret[0]);
+        }
+    }
+}
+if (Symbol.dispose) FrostSignSession.prototype[Symbol.dispose] = FrostSignSession.prototype.free;
+exports.FrostSignSession = FrostSignSession;
+
+/**
  * One party's part in generating a two-of-three key.
  */
 class KeygenSession {
@@ -340,6 +602,12 @@ function __wbg_get_imports() {
     };
 }
 
+const FrostKeygenSessionFinalization = (typeof FinalizationRegistry === 'undefined')
+    ? { register: () => {}, unregister: () => {} }
+    : new FinalizationRegistry(ptr => wasm.__wbg_frostkeygensession_free(ptr, 1));
+const FrostSignSessionFinalization = (typeof FinalizationRegistry === 'undefined')
+    ? { register: () => {}, unregister: () => {} }
+    : new FinalizationRegistry(ptr => wasm.__wbg_frostsignsession_free(ptr, 1));
 const KeygenSessionFinalization = (typeof FinalizationRegistry === 'undefined')
     ? { register: () => {}, unregister: () => {} }
     : new FinalizationRegistry(ptr => wasm.__wbg_keygensession_free(ptr, 1));

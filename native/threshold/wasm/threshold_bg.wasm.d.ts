@@ -1,8 +1,27 @@
 /* tslint:disable */
 /* eslint-disable */
 export const memory: WebAssembly.Memory;
+export const __wbg_frostkeygensession_free: (a: number, b: number) => void;
+export const __wbg_frostsignsession_free: (a: number, b: number) => void;
 export const __wbg_keygensession_free: (a: number, b: number) => void;
 export const __wbg_signsession_free: (a: number, b: number) => void;
+export const frostkeygensession_advance: (a: number) => [number, number, number];
+export const frostkeygensession_message: (a: number, b: number) => [number, number, number, number];
+export const frostkeygensession_new: (a: number, b: number, c: number) => [number, number, number];
+export const frostkeygensession_peers: (a: number) => [number, number];
+export const frostkeygensession_publicKey: (a: number) => [number, number, number, number];
+export const frostkeygensession_receive: (a: number, b: number, c: number, d: number) => [number, number];
+export const frostkeygensession_rounds: (a: number) => number;
+export const frostkeygensession_share: (a: number) => [number, number, number, number];
+export const frostkeygensession_start: (a: number) => [number, number];
+export const frostsignsession_advance: (a: number) => [number, number, number];
+export const frostsignsession_message: (a: number, b: number) => [number, number, number, number];
+export const frostsignsession_new: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => [number, number, number];
+export const frostsignsession_peers: (a: number) => [number, number];
+export const frostsignsession_receive: (a: number, b: number, c: number, d: number) => [number, number];
+export const frostsignsession_rounds: (a: number) => number;
+export const frostsignsession_signature: (a: number) => [number, number, number, number];
+export const frostsignsession_start: (a: number) => [number, number];
 export const keygensession_advance: (a: number) => [number, number, number];
 export const keygensession_chainCode: (a: number) => [number, number, number, number];
 export const keygensession_message: (a: number, b: number) => [number, number, number, number];

@@ -1,31 +1,34 @@
 /**
- * Two-of-three threshold ECDSA on secp256k1 (Doerner, Kondi, Lee, shelat, "Threshold ECDSA in Three Rounds", DKLs23,
- * https://eprint.iacr.org/2023/765), one party's side. The cryptography is in the WebAssembly module of native/threshold; this file
- * manages the threads it runs in and limits its input.
+ * Two-of-three threshold signatures, one party's side: ECDSA on secp256k1 (Doerner, Kondi, Lee, shelat, "Threshold ECDSA in Three
+ * Rounds", DKLs23, https://eprint.iacr.org/2023/765) and Ed25519 (FROST, RFC 9591). The cryptography is in the WebAssembly module of
+ * native/threshold; this file manages the threads it runs in and limits its input.
  *
  * There is no network access here: the caller transports the messages between the parties and must authenticate them first (session,
  * round, sender, recipient, body), because a bit flipped in transit looks like an attack by the peer and can result in a ban.
  */
+import { maxSignedBytes } from '../../chains/key-protocols';
 import { type NodeIndex, nodeIndexes } from '../../messages/nodes';
-import type { ProtocolRun, RoundMessages } from '../protocols';
+import type { ProtocolRun } from '../protocols';
 import { ProtocolError } from './errors';
-import { ThreadPool, type PooledSession, verifyModule } from './pool';
+import { ThreadPool, verifyModule } from './pool';
+import { PooledRun } from './pooled-run';
 
 export { ProtocolError, type ProtocolErrorCode } from './errors';
+export { maxMessageBytes } from './pooled-run';
 
-/** Message rounds of key generation. */
+/** Message rounds of key generation, by both protocols. */
 export const keygenRounds = 4;
 /** Message rounds of signing. */
 export const signRounds = 3;
-/** Largest accepted message of a peer, in bytes. The largest one sent, the third of key generation, has 148 KB. */
-export const maxMessageBytes = 256 * 1024;
+/** Message rounds of signing with FROST. */
+export const frostSignRounds = 2;
 
 export interface KeygenResult {
-  /** Group public key: 33 bytes, SEC1 compressed. */
+  /** Group public key: 33 bytes, SEC1 compressed; FROST: 32 bytes (RFC 8032). */
   publicKey: Uint8Array;
-  /** BIP-32 chain code of the group key, 32 bytes, equal at all parties. */
+  /** BIP-32 chain code of the group key, 32 bytes, equal at all parties; FROST: none, for its keys have no children. */
   chainCode: Uint8Array;
-  /** This party's secret share, about 105 KB. */
+  /** This party's secret share, about 105 KB; FROST: 162 bytes. */
   share: Uint8Array;
 }
 
@@ -40,6 +43,8 @@ export interface SignResult {
 
 export type KeygenRun = ProtocolRun<KeygenResult>;
 export type SigningRun = ProtocolRun<SignResult>;
+/** R (32 bytes) followed by S (32 bytes), as in RFC 8032. */
+export type FrostSigningRun = ProtocolRun<Uint8Array>;
 
 export interface ProtocolEngineOptions {
   /** Threads for key generation, which blocks a thread for up to two seconds at a time. Default 1. */
@@ -48,6 +53,8 @@ export interface ProtocolEngineOptions {
   signThreads?: number;
   /** Key generations open at once. Default 4. */
   maxKeygenSessions?: number;
+  /** Key generations with FROST open at once; they have a thread of their own, for each takes 4 ms. Default 32. */
+  maxFrostKeygenSessions?: number;
   /** Signing sessions open at once with each peer. Default 64. */
   maxSignSessions?: number;
 }
@@ -57,61 +64,6 @@ const keygenNiceness = 10;
 
 /** Rounds of signing whose messages are processed with the share's reusable state: phases 2 and 3. */
 const guardedRounds = 2;
-
-/** Wraps a session of the pool and checks the peers' messages before they reach the thread. */
-class PooledRun<Result> implements ProtocolRun<Result> {
-  readonly rounds: number;
-  readonly #session: PooledSession;
-  readonly #peers: readonly NodeIndex[];
-  readonly #guarded: number;
-  #round = 0;
-
-  /** `guarded`: rounds in which a peer whose message makes the module fail is banned. */
-  constructor(rounds: number, session: PooledSession, peers: readonly NodeIndex[], guarded = 0) {
-    this.rounds = rounds;
-    this.#session = session;
-    this.#peers = peers;
-    this.#guarded = guarded;
-  }
-
-  async start(): Promise<RoundMessages> {
-    const { messages } = (await this.#session.call('start')) as { messages: RoundMessages };
-    return messages;
-  }
-
-  async next(incoming: RoundMessages): Promise<{ messages: RoundMessages } | { result: Result }> {
-    const copies = new Map<NodeIndex, Uint8Array<ArrayBuffer>>();
-    for (const [from, message] of incoming) {
-      const problem = !this.#peers.includes(from)
-        ? 'sender takes no part in this session'
-        : message.byteLength > maxMessageBytes
-          ? 'message is too large'
-          : undefined;
-      if (problem) {
-        await this.close();
-        throw new ProtocolError('bad_message', problem, from);
-      }
-      copies.set(from, new Uint8Array(message));
-    }
-    const buffers = Array.from(copies.values(), (copy) => copy.buffer);
-    this.#round += 1;
-    const output = await this.#session.call('next', { incoming: copies }, buffers).catch((error: unknown) => {
-      throw this.#blame(error);
-    });
-    if ('result' in (output as object)) this.#session.end();
-    return output as { messages: RoundMessages } | { result: Result };
-  }
-
-  close(): Promise<void> {
-    return this.#session.close();
-  }
-
-  /** A failure of the module can be brought about by a message as well as a failed check can. */
-  #blame(error: unknown): unknown {
-    const isTrap = error instanceof ProtocolError && error.code === 'trapped';
-    return isTrap && this.#round <= this.#guarded ? new ProtocolError('ban', error.message, this.#peers[0]) : error;
-  }
-}
 
 function requireBytes(bytes: Uint8Array, length: number, what: string): void {
   if (bytes.byteLength !== length) throw new ProtocolError('bad_message', `${what} must have ${length} bytes`);
@@ -127,6 +79,7 @@ function requireParty(party: NodeIndex): void {
  */
 export class ProtocolEngine {
   readonly #keygen: ThreadPool;
+  readonly #frostKeygen: ThreadPool;
   readonly #sign: ReadonlyMap<NodeIndex, ThreadPool>;
 
   /** @throws Error when the committed module was changed: a node with another one does not start. */
@@ -137,6 +90,12 @@ export class ProtocolEngine {
       threads: options.keygenThreads ?? 1,
       maxSessions: options.maxKeygenSessions ?? 4,
       niceness: keygenNiceness,
+    });
+    this.#frostKeygen = new ThreadPool({
+      name: 'key generation with FROST',
+      threads: 1,
+      maxSessions: options.maxFrostKeygenSessions ?? 32,
+      niceness: 0,
     });
     const signing = (peer: NodeIndex) => ({
       name: `signing with node ${peer}`,
@@ -199,8 +158,58 @@ export class ProtocolEngine {
     return new PooledRun<SignResult>(signRounds, session, [o.peer], guardedRounds);
   }
 
+  /**
+   * As `keygen`, of an Ed25519 key.
+   *
+   * @throws ProtocolError `busy`, or `bad_message` if an argument is wrong
+   */
+  async frostKeygen(o: { sessionId: Uint8Array; party: NodeIndex }): Promise<KeygenRun> {
+    requireParty(o.party);
+    requireBytes(o.sessionId, 32, 'session id');
+    const session = await this.#frostKeygen.open('frostKeygen', { party: o.party, sessionId: new Uint8Array(o.sessionId) });
+    return new PooledRun<KeygenResult>(
+      keygenRounds,
+      session,
+      nodeIndexes.filter((party) => party !== o.party),
+    );
+  }
+
+  /**
+   * Opens this party's side of an Ed25519 signature by two parties. Everything that is sent names session, key and message. The state has
+   * nothing that outlives a session: a peer that cheats is named and learns nothing, so no failure is a `ban`.
+   *
+   * @param o.sessionId 32 fresh random bytes, equal at both parties
+   * @param o.share this party's result of key generation; copied, and the copy is wiped
+   * @param o.message what is signed, 1 to 65,536 bytes
+   * @throws ProtocolError `busy`, or `bad_message` without culprit if an argument is wrong or the share is corrupt
+   */
+  async frostSign(o: {
+    sessionId: Uint8Array;
+    party: NodeIndex;
+    peer: NodeIndex;
+    share: Uint8Array;
+    message: Uint8Array;
+  }): Promise<FrostSigningRun> {
+    requireParty(o.party);
+    requireBytes(o.sessionId, 32, 'session id');
+    if (o.message.byteLength < 1 || o.message.byteLength > maxSignedBytes)
+      throw new ProtocolError('bad_message', `message must have 1 to ${maxSignedBytes} bytes`);
+    const pool = this.#sign.get(o.peer);
+    if (!pool) throw new ProtocolError('bad_message', 'peer must be 1, 2 or 3');
+    const share = new Uint8Array(o.share);
+    const parameters = {
+      party: o.party,
+      peer: o.peer,
+      share,
+      sessionId: new Uint8Array(o.sessionId),
+      message: new Uint8Array(o.message),
+    };
+    const session = await pool.open('frostSign', parameters, [share.buffer]);
+    return new PooledRun<Uint8Array>(frostSignRounds, session, [o.peer]);
+  }
+
   /** Ends all threads; open sessions fail with `aborted`. Idempotent. */
   async close(): Promise<void> {
-    await Promise.all([this.#keygen.close(), ...[...this.#sign.values()].map((pool) => pool.close())]);
+    await Promise.all([this.#keygen.close(), this.#frostKeygen.close(), ...[...this.#sign.values()].map((pool) => pool.close())]);
   }
 }

@@ -6,7 +6,9 @@ import { Worker } from 'node:worker_threads';
 import type { NodeIndex } from '../../messages/nodes';
 import { ProtocolError, type ProtocolErrorCode } from './errors';
 
-type Operation = 'keygen' | 'sign' | 'start' | 'next' | 'close';
+/** What opens a session. */
+type Opening = 'keygen' | 'sign' | 'frostKeygen' | 'frostSign';
+type Operation = Opening | 'start' | 'next' | 'close';
 
 type Reply =
   | { id: number; value: unknown; error?: undefined }
@@ -161,7 +163,7 @@ export class ThreadPool {
    *
    * @throws ProtocolError `busy` if `maxSessions` are open, `aborted` after `close`, else as reported by the thread.
    */
-  async open(operation: 'keygen' | 'sign', parameters: object, transfer: ArrayBuffer[] = []): Promise<PooledSession> {
+  async open(operation: Opening, parameters: object, transfer: ArrayBuffer[] = []): Promise<PooledSession> {
     if (this.#closed) throw new ProtocolError('aborted', 'the engine is closed');
     const { name, maxSessions } = this.#options;
     if (this.#openSessions >= maxSessions) throw new ProtocolError('busy', `${maxSessions} ${name} sessions are open`);

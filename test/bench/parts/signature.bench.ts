@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { NodeIndex } from '../../../src/messages/nodes';
-import { type KeygenResult, ProtocolEngine } from '../../../src/mpc/protocol/engine';
+import { type FrostSigningRun, type KeygenResult, ProtocolEngine, type SigningRun } from '../../../src/mpc/protocol/engine';
+import { getFamily, messageRegistry, orderedMessage } from '../../integration/mpc/message-chain';
 import { Group, localRegistry } from '../../integration/mpc/group';
 import { orderedTransfer, toRequest } from '../../integration/mpc/transactions';
 import { run } from '../../protocol-run';
 import { findPostgres, processorMs } from '../postgres-processor';
-import { percentiles, round } from '../load';
+import { load, percentiles, round } from '../load';
 
 const count = 150;
 const warmUp = 50;
@@ -30,8 +31,31 @@ async function measure(work: (index: number) => Promise<unknown>) {
   return { ...percentiles(times), cpu: round((user + system) / 1000 / count), postgres_cpu: round(postgresMs / count) };
 }
 
+/** How a protocol makes a key and signs 32 bytes or a message. */
+interface Bench {
+  keygen: (engine: ProtocolEngine, party: NodeIndex, sessionId: Uint8Array) => ReturnType<ProtocolEngine['keygen']>;
+  sign: (
+    engine: ProtocolEngine,
+    session: { sessionId: Uint8Array; party: NodeIndex; peer: NodeIndex; share: Uint8Array },
+    signed: Uint8Array,
+  ) => Promise<SigningRun | FrostSigningRun>;
+  bytes: number;
+}
+
+const ecdsa: Bench = {
+  keygen: (engine, party, sessionId) => engine.keygen({ sessionId, party }),
+  sign: (engine, session, digest) => engine.sign({ ...session, path: 'm/60/0', digest }),
+  bytes: 32,
+};
+const frost: Bench = {
+  keygen: (engine, party, sessionId) => engine.frostKeygen({ sessionId, party }),
+  sign: (engine, session, message) => engine.frostSign({ ...session, message }),
+  // a transfer with its accounts
+  bytes: 320,
+};
+
 /** The protocol alone: two parties in one process, no network, no database, no order. */
-async function measureProtocol() {
+async function measureProtocol(protocol: Bench) {
   const parties: NodeIndex[] = [1, 2, 3];
   const engines = new Map(parties.map((party) => [party, new ProtocolEngine({ maxKeygenSessions: 1, maxSignSessions: 2 })]));
   const engine = (party: NodeIndex) => engines.get(party) as ProtocolEngine;
@@ -39,14 +63,14 @@ async function measureProtocol() {
     const sessionId = randomBytes(32);
     return new Map(await Promise.all(of.map(async (party) => [party, await session(party, sessionId)] as const)));
   };
-  const { results } = await run(await open(parties, (party, sessionId) => engine(party).keygen({ sessionId, party })));
+  const { results } = await run(await open(parties, (party, sessionId) => protocol.keygen(engine(party), party, sessionId)));
   const share = (party: NodeIndex) => (results.get(party) as KeygenResult).share;
   const measured = await measure(async () => {
-    const digest = randomBytes(32);
+    const signed = randomBytes(protocol.bytes);
     const sessions = await open([1, 2], (party, sessionId) =>
-      engine(party).sign({ sessionId, party, peer: party === 1 ? 2 : 1, share: share(party), path: 'm/60/0', digest }),
+      protocol.sign(engine(party), { sessionId, party, peer: party === 1 ? 2 : 1, share: share(party) }, signed),
     );
-    await run(sessions);
+    await run<unknown>(sessions);
     await Promise.all([...sessions.values()].map((session) => session.close()));
   });
   await Promise.all([...engines.values()].map((each) => each.close()));
@@ -69,7 +93,7 @@ async function measureNodes() {
 }
 
 test('a signature of two nodes', async () => {
-  const baseline = await measureProtocol();
+  const baseline = await measureProtocol(ecdsa);
   const signature = await measureNodes();
   process.stdout.write(
     `${JSON.stringify({
@@ -79,6 +103,45 @@ test('a signature of two nodes', async () => {
       signature_ms: signature,
       signature_to_baseline_p50: round(signature.p50 / baseline.p50),
       signature_to_baseline_cpu: round(signature.cpu / baseline.cpu),
+    })}\n`,
+  );
+}, 600_000);
+
+/** One after another, and as many as there are while eight are asked for at a time by all three pairs. */
+async function measureFrostNodes() {
+  const options = { registry: messageRegistry, getFamily };
+  const group = await Group.create({ 1: options, 2: options, 3: options });
+  const accountId = '0190b5a4-0000-7000-8000-0000000000a1';
+  const key = await group.generateKey(1, `${accountId}.1`, { protocol: 'frost-ed25519', accountId });
+  const pairs: [NodeIndex, NodeIndex][] = [
+    [1, 2],
+    [2, 3],
+    [3, 1],
+  ];
+  const ordered = Array.from({ length: 2 * (warmUp + count) + 10 }, (_, input) => orderedMessage(key, input));
+  const requests = await Promise.all(ordered.map((each, at) => toRequest(each, pairs[at % 3]![1])));
+  let next = 0;
+  const sign = () => {
+    const at = next;
+    next += 1;
+    return group.node(pairs[at % 3]![0]).activities.signTransaction(requests[at] as (typeof requests)[number]);
+  };
+  const measured = await measure(sign);
+  const loaded = await load(warmUp + count, 8, sign);
+  await group.close();
+  return { measured, loaded };
+}
+
+test('an Ed25519 signature of two nodes', async () => {
+  const baseline = await measureProtocol(frost);
+  const { measured, loaded } = await measureFrostNodes();
+  process.stdout.write(
+    `${JSON.stringify({
+      bench: 'frost_signature',
+      count,
+      baseline_protocol_ms: baseline,
+      signature_ms: measured,
+      eight_in_flight: loaded,
     })}\n`,
   );
 }, 600_000);

@@ -1,4 +1,4 @@
-import { ProtocolEngine, ProtocolError, type SigningRun } from '../../../src/mpc/protocol/engine';
+import { type FrostSigningRun, ProtocolEngine, ProtocolError, type SigningRun } from '../../../src/mpc/protocol/engine';
 import type { RoundMessages } from '../../../src/mpc/protocols';
 
 /** Signs with its real share, but flips a bit of one round's message before it is authenticated and sent. */
@@ -25,6 +25,38 @@ export class DishonestEngine extends ProtocolEngine {
         return 'messages' in step ? { messages: flip(step.messages) } : step;
       },
       close: () => rounds.close(),
+    };
+  }
+}
+
+/** The same with FROST: flips a bit of a point or of the share itself, or keeps the message of a round to itself. */
+export class DishonestFrostEngine extends ProtocolEngine {
+  /** 0: none. */
+  flipInRound = 0;
+  /** 0: none. */
+  stallsInRound = 0;
+  private hasStalled: () => void = () => undefined;
+  /** When it has kept a message. */
+  readonly stalled = new Promise<void>((resolve) => (this.hasStalled = resolve));
+
+  override async frostSign(options: Parameters<ProtocolEngine['frostSign']>[0]): Promise<FrostSigningRun> {
+    const run = await super.frostSign(options);
+    let round = 0;
+    const send = (messages: RoundMessages): RoundMessages => {
+      round += 1;
+      if (round === this.flipInRound) for (const message of messages.values()) message[40]! ^= 1;
+      if (round !== this.stallsInRound) return messages;
+      this.hasStalled();
+      return new Map();
+    };
+    return {
+      rounds: run.rounds,
+      start: async () => send(await run.start()),
+      next: async (incoming) => {
+        const step = await run.next(incoming);
+        return 'messages' in step ? { messages: send(step.messages) } : step;
+      },
+      close: () => run.close(),
     };
   }
 }

@@ -8,7 +8,9 @@ import { freePort } from '../../../dev/ports';
 import { migrations } from '../../../migrations/mpc-node';
 import type { ImpossibilityProver } from '../../../src/chains/chain-client';
 import { getFamily } from '../../../src/chains/families';
+import type { GetFamily } from '../../../src/chains/family';
 import { loadRegistry, type ChainRegistry } from '../../../src/chains/registry';
+import type { KeyProtocol } from '../../../src/chains/types';
 import { toGroupKey } from '../../../src/mpc/agree-on-key';
 import { Identity } from '../../../src/mpc/identity';
 import { NodeLimits } from '../../../src/mpc/limits';
@@ -62,11 +64,16 @@ export interface NodeOptions {
   limits?: object;
   /** By chain name: the node's own endpoints. */
   provers?: ReadonlyMap<string, ImpossibilityProver>;
+  getFamily?: GetFamily;
 }
 
 interface KeyOptions {
   clientId?: string;
   isBound?: boolean;
+  /** ECDSA unless a test says otherwise. */
+  protocol?: KeyProtocol;
+  /** Of a key that is one account's. */
+  accountId?: string;
 }
 
 /** Three real nodes in one process: own certificates, ports, databases, keys and threads. No Temporal. */
@@ -153,23 +160,30 @@ export class Group {
   async generateKey(
     initiator: NodeIndex,
     keyId: string,
-    { clientId = client, isBound = true }: KeyOptions = {},
+    { clientId = client, isBound = true, protocol, accountId }: KeyOptions = {},
   ): Promise<GroupKey> {
-    const order = await signOrder({ ...orderHead(), kind: 'generate_key', key_id: keyId, client_id: clientId });
+    const facts = { kind: 'generate_key', key_id: keyId, client_id: clientId, ...(protocol && { protocol }) } as const;
+    const order = await signOrder({ ...orderHead(), ...facts });
     const key = await this.node(initiator).activities.generateKey({ order });
-    if (isBound) for (const party of nodeIndexes) await this.bindKey(party, keyId, { clientId });
+    if (isBound) for (const party of nodeIndexes) await this.bindKey(party, keyId, { clientId, ...(accountId && { accountId }) });
     return key;
   }
 
-  async bindKey(party: NodeIndex, keyId: string, { clientId = client, walletId = wallet } = {}): Promise<KeyAttestation> {
-    const facts = { kind: 'bind_key', key_id: keyId, wallet_id: walletId, client_id: clientId } as const;
+  async bindKey(
+    party: NodeIndex,
+    keyId: string,
+    { clientId = client, walletId = wallet, accountId }: { clientId?: string; walletId?: string; accountId?: string } = {},
+  ): Promise<KeyAttestation> {
+    const owner = { wallet_id: walletId, client_id: clientId, ...(accountId && { account_id: accountId }) };
+    const facts = { kind: 'bind_key', key_id: keyId, ...owner } as const;
     const bound = await this.node(party).activities.bindKey({ order: await signOrder({ ...orderHead(), ...facts }) });
     return bound.attestation;
   }
 
   /** A test signature of a key that is not bound yet. */
-  async testSign(initiator: NodeIndex, peer: NodeIndex, keyId: string): Promise<{ verified: true }> {
-    const order = await signOrder({ ...orderHead(), kind: 'generate_key', key_id: keyId, client_id: client });
+  async testSign(initiator: NodeIndex, peer: NodeIndex, keyId: string, protocol?: KeyProtocol): Promise<{ verified: true }> {
+    const facts = { kind: 'generate_key', key_id: keyId, client_id: client, ...(protocol && { protocol }) } as const;
+    const order = await signOrder({ ...orderHead(), ...facts });
     return this.node(initiator).activities.testSign({ order, peer });
   }
 
@@ -195,7 +209,7 @@ export class Group {
 
   async start(
     party: NodeIndex,
-    { registry = localRegistry, engine, limits, provers = new Map() }: NodeOptions = {},
+    { registry = localRegistry, engine, limits, provers = new Map(), getFamily: families }: NodeOptions = {},
   ): Promise<void> {
     const store = await this.openStore(party);
     const logger = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent', base: { process: `mpc-node-${party}` } });
@@ -211,6 +225,7 @@ export class Group {
       provers,
       logger,
       ...(engine ? { engine } : {}),
+      ...(families && { getFamily: families }),
     });
     this.nodes.set(party, node);
     this.stores.set(party, store);

@@ -86,6 +86,7 @@ class Net {
 
   private task(self: NodeIndex): SessionTask<string> {
     return {
+      protocol: 'ecdsa-secp256k1',
       run: (session) => {
         this.opened.push(session.id.toString('hex'));
         return session.run(this.rounds(self, session)).catch((error: unknown) => {

@@ -30,6 +30,8 @@ function create({ error, initiator = 2, usesShare = true, begin = () => Promise.
   const task = signatureTask({
     admission,
     entry: { number: 7, statement, request: { keyId: 'key', peer: 2, initiator } } as JournalEntry,
+    protocol: 'ecdsa-secp256k1',
+    rounds: 3,
     assertNotBanned: () => Promise.resolve(),
     sign: async (_session, { begun, permit }) => {
       await begun;

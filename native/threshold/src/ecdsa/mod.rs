@@ -13,22 +13,15 @@ mod tests;
 pub use keygen::{Key, Keygen, KEYGEN_ROUNDS};
 pub use sign::{Sign, Signature, SIGN_ROUNDS};
 
+pub use crate::inbox::Step;
+
 use crate::error::ProtocolError;
-use crate::inbox::Messages;
 use dkls23_core::protocols::PartyIndex;
 
 /// Parties, numbered from 1.
 pub const PARTIES: u8 = 3;
 /// Parties that sign together.
 pub const THRESHOLD: u8 = 2;
-
-/// Where a session stands after a round.
-#[derive(Debug)]
-pub enum Step<T> {
-    /// The next round's messages, one for every peer.
-    Send(Messages),
-    Done(T),
-}
 
 fn party_index(party: u8) -> Result<PartyIndex, ProtocolError> {
     match PartyIndex::new(party) {

@@ -1,35 +1,35 @@
 import { createHash } from 'node:crypto';
-import { getFamily } from '../chains/families';
 import type { GetFamily } from '../chains/family';
 import type { ChainRegistry } from '../chains/registry';
 import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
-import type { VerifiedPayload } from './verify/signers';
 import { verifyIntent } from './verify-intent';
-import type { Hex } from '../chains/types';
+import type { Hex, KeyProtocol } from '../chains/types';
 import type { GenerateKeyRequest, GroupKey, TestSignRequest } from '../messages/key-generation';
-import { signingOrderKinds } from '../messages/order';
+import { type OrderSigner, signingOrderKinds } from '../messages/order';
 import type { Admission } from './admission';
 import { type Participants, toAdmissionRequest } from './admission-request';
 import type { Bans } from './bans';
 import type { EarlierAttempts } from './earlier-attempts';
-import { EcdsaProtocol, ecdsaProtocol, type EcdsaProtocolOptions } from './ecdsa-protocol';
+import { EcdsaProtocol } from './ecdsa-protocol';
+import { FrostProtocol } from './frost-protocol';
 import type { OrderVerifier } from './order-verifier';
 import type { NodeIndex } from '../messages/nodes';
 import { readGenerateKey, readSignPayload, readTestSign, type SignPayloadRequest } from './requests';
-import { decodeSignature, recoversTo } from './secp256k1';
 import type { SeenOrders } from './seen-orders';
 import type { Session } from './session';
+import { isSignature } from './signatures';
 import type { Recorded, SessionTask } from './session-task';
 import { signatureTask } from './signature-task';
 import type { SignedStatement } from './statement';
 import { wipe } from './store';
+import type { ProtocolOptions, ThresholdProtocol } from './threshold-protocol';
 import { assertBound, unlockKey, unlockKeys } from './unlock';
 import type { SessionParams } from './session-params';
 
 const testDomain = 'custody-gateway/mpc/test-signature/v1\0';
 
-export interface EcdsaHandlerOptions extends EcdsaProtocolOptions {
+export interface SigningHandlerOptions extends ProtocolOptions {
   admission: Admission;
   bans: Pick<Bans, 'assertNotBanned' | 'ban'>;
   registry: ChainRegistry;
@@ -38,8 +38,7 @@ export interface EcdsaHandlerOptions extends EcdsaProtocolOptions {
   /** What reissues take the place of. */
   earlier: Pick<EarlierAttempts, 'prove'>;
   logger: Logger;
-  /** For tests: adds families of their own. */
-  getFamily?: GetFamily;
+  getFamily: GetFamily;
 }
 
 export interface SignTask {
@@ -50,18 +49,26 @@ export interface SignTask {
 }
 
 /**
- * What a node does in sessions of threshold ECDSA, as initiator and as peer. No digest is accepted from outside: it is computed
- * from a verified transaction or, for a test signature, from the session id.
+ * What a node does in sessions of its protocols, as initiator and as peer. Nothing to be signed is accepted from outside: it is computed
+ * from a verified transaction or, for a test signature, from the session id. Which protocol a session is of is decided by the order, and
+ * where a key is used by the key.
  */
-export class EcdsaHandler {
-  private readonly protocol: EcdsaProtocol;
+export class SigningHandler {
+  private readonly protocols: Readonly<Record<KeyProtocol, ThresholdProtocol>>;
 
-  constructor(private readonly options: EcdsaHandlerOptions) {
-    this.protocol = new EcdsaProtocol(options);
+  constructor(private readonly options: SigningHandlerOptions) {
+    this.protocols = { 'ecdsa-secp256k1': new EcdsaProtocol(options), 'frost-ed25519': new FrostProtocol(options) };
   }
 
   /** This node's own verification of a peer's proposal. @throws GatewayError when it refuses to take part. */
   async acceptProposal(params: SessionParams, statement?: SignedStatement): Promise<SessionTask<unknown> | Recorded> {
+    const task = await this.toTask(params, statement);
+    if ('recorded' in task || task.protocol === params.protocol) return task;
+    task.dispose();
+    throw new GatewayError('invalid_parameter', 'the request is for a key of another protocol');
+  }
+
+  private async toTask(params: SessionParams, statement?: SignedStatement): Promise<SessionTask<unknown> | Recorded> {
     const request = parse(params.request);
     switch (params.kind) {
       case 'keygen':
@@ -79,9 +86,14 @@ export class EcdsaHandler {
     }
   }
 
-  toSessionParams(kind: SessionParams['kind'], participants: readonly NodeIndex[], request: unknown): SessionParams {
+  toSessionParams(
+    { protocol }: Pick<SessionTask<unknown>, 'protocol'>,
+    kind: SessionParams['kind'],
+    participants: readonly NodeIndex[],
+    request: unknown,
+  ): SessionParams {
     return {
-      protocol: ecdsaProtocol,
+      protocol,
       kind,
       initiator: this.options.self,
       participants: [...participants].sort(),
@@ -92,10 +104,14 @@ export class EcdsaHandler {
   /** Generates a new key with all three nodes: no dealer, and no node ever has another node's share. */
   async keygen({ order }: GenerateKeyRequest): Promise<SessionTask<GroupKey>> {
     const { claims } = await this.options.orders.verify(order, ['generate_key']);
-    const { key_id: keyId, client_id: clientId } = claims;
+    const { key_id: keyId, client_id: clientId, protocol = 'ecdsa-secp256k1' } = claims;
     if (await this.options.store.has(keyId)) throw new GatewayError('invalid_parameter', `key id ${keyId} is already used`);
     await this.options.seen.add({ claims, compact: order });
-    return { run: (session) => this.protocol.generate(keyId, clientId, session), dispose: () => undefined };
+    return {
+      protocol,
+      run: (session) => this.protocols[protocol].generate(keyId, clientId, session),
+      dispose: () => undefined,
+    };
   }
 
   /**
@@ -106,11 +122,11 @@ export class EcdsaHandler {
   async test({ order }: TestSignRequest, other: NodeIndex, role: 'initiator' | 'peer'): Promise<SessionTask<void>> {
     const { admission, bans, orders } = this.options;
     const { claims } = await orders.verify(order, ['generate_key']);
-    const { key_id: keyId } = claims;
+    const { key_id: keyId, protocol = 'ecdsa-secp256k1' } = claims;
     admission.assertReady();
     const permit = () => bans.assertNotBanned(keyId, other);
     await permit();
-    const key = await unlockKey(this.options, keyId, ecdsaProtocol);
+    const key = await unlockKey(this.options, keyId, protocol);
     if (role === 'peer')
       await this.countTest(keyId).catch((error: unknown) => {
         wipe(key);
@@ -119,15 +135,10 @@ export class EcdsaHandler {
     const run = async (session: Session): Promise<void> => {
       if (role === 'initiator') await this.countTest(keyId);
       const digest = createHash('sha256').update(testDomain).update(`${keyId}\0`).update(session.id).digest();
-      await this.protocol.sign(
-        session,
-        key,
-        other,
-        { digest, path: 'm', publicKey: key.publicKey },
-        { begun: Promise.resolve(), permit },
-      );
+      const input = { digest, message: digest, path: 'm', publicKey: key.publicKey };
+      await this.protocols[protocol].sign(session, key, other, input, { begun: Promise.resolve(), permit });
     };
-    return { run, dispose: () => wipe(key), keyId };
+    return { protocol, run, dispose: () => wipe(key), keyId };
   }
 
   private async countTest(keyId: string): Promise<void> {
@@ -146,17 +157,19 @@ export class EcdsaHandler {
     participants: Participants,
     statement?: SignedStatement,
   ): Promise<SignTask> {
-    const { orders, registry, earlier, admission, bans, logger, getFamily: families = getFamily } = this.options;
+    const { orders, registry, earlier, admission, bans, logger, getFamily } = this.options;
     const order = await orders.verify(transaction.order, signingOrderKinds);
     // asks a chain: before the shares are opened
     const proofs = await earlier.prove(order.claims);
     const { client_id: clientId, signers } = order.claims;
     const keyIds = signers.map(({ key_id: keyId }) => keyId);
-    const keys = await unlockKeys(this.options, keyIds, ecdsaProtocol);
+    // those of the chain: `verifyIntent` refuses any other
+    const protocol = this.protocols[(signers[0] as OrderSigner).protocol];
+    const keys = await unlockKeys(this.options, keyIds, protocol.name);
     const dispose = () => keys.forEach(wipe);
     try {
       assertBound(clientId, keys);
-      const verified = verifyIntent(order.claims, transaction.unsigned, { registry, getFamily: families, keys });
+      const verified = verifyIntent(order.claims, transaction.unsigned, { registry, getFamily, keys });
       const signed = verified.payloads[payload];
       const key = signed && keys.get(signed.keyId);
       if (!key) throw new GatewayError('intent_mismatch', 'payload: the transaction has no such signing payload');
@@ -172,9 +185,11 @@ export class EcdsaHandler {
       const task = signatureTask({
         admission,
         entry: admitted.entry,
+        protocol: protocol.name,
+        rounds: protocol.signRounds,
         assertNotBanned: () => bans.assertNotBanned(key.keyId, peer),
-        sign: (session, permits) => this.protocol.sign(session, key, peer, signed, permits),
-        isValid: (signature) => verifies(signature, signed),
+        sign: (session, permits) => protocol.sign(session, key, peer, signed, permits),
+        isValid: (signature) => isSignature(protocol.name, signature, signed),
         dispose,
         logger,
       });
@@ -188,11 +203,6 @@ export class EcdsaHandler {
   private assertIsSelf(peer: NodeIndex): void {
     if (peer !== this.options.self) throw new GatewayError('invalid_parameter', 'the request names another peer');
   }
-}
-
-function verifies(signature: Hex, { digest, publicKey }: VerifiedPayload): boolean {
-  const decoded = decodeSignature(signature);
-  return decoded !== undefined && recoversTo(publicKey, decoded, digest);
 }
 
 function parse(request: string): unknown {
