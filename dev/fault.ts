@@ -1,4 +1,5 @@
-import { FaultError, chainFaults, type ChainFaults } from './faults';
+import type { ChainFaults } from './chain-faults';
+import { FaultError, chainFaults } from './faults';
 import { defaultDataDir } from './paths';
 
 const usage =

@@ -2,26 +2,12 @@ import { rm, writeFile } from 'node:fs/promises';
 import { loadRegistry } from '../src/chains/registry';
 import { BitcoinDevNode } from './bitcoin';
 import { devChain } from './chain';
+import type { ChainFaults } from './chain-faults';
 import { readJson } from './files';
 import { devPaths } from './paths';
 import { endProcess, processIdentity, until } from './processes';
 import type { StackChain, StackFile } from './stack-file';
 import { SimulatorClient } from './tron/stack';
-
-/** What can go wrong on a local chain, on demand. */
-export interface ChainFaults {
-  /** No block is made until `resume`, but by `mine` and by the faucet. */
-  delay(): Promise<void>;
-  resume(): Promise<void>;
-  mine(blocks: number): Promise<void>;
-  /** The node forgets a transaction that waits for a block; on Bitcoin all of them, since its node is started again for that: it may lose the newest blocks too. */
-  drop(id: string): Promise<void>;
-  /**
-   * Other blocks take the place of the newest ones. On EVM chains and Tron their transactions are gone; on Bitcoin they are in the new
-   * blocks or wait for one.
-   */
-  reorganise(depth: number): Promise<void>;
-}
 
 /** A request that the chain cannot serve; the message says why. */
 export class FaultError extends Error {}

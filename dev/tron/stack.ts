@@ -1,6 +1,6 @@
 /** What the stack and its tests need of a simulator that runs in a process of its own. */
 import path from 'node:path';
-import type { ChainFaults } from '../faults';
+import type { ChainFaults } from '../chain-faults';
 import { projectRoot } from '../paths';
 import type { Command } from '../processes';
 

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type ChainFaults, chainFaults } from '../../dev/faults';
+import type { ChainFaults } from '../../dev/chain-faults';
+import { chainFaults } from '../../dev/faults';
 import { getFamily } from '../../src/chains/families';
 import { loadRegistry } from '../../src/chains/registry';
 import { ends, transactionWhen } from '../e2e/support';
