@@ -91,9 +91,13 @@ function differingField(entry: EntryFields, claims: SigningClaims): string | und
     // an order has them by signer, an entry in the order of the payloads
     digests: [[...entry.digests].sort(), digests.sort()],
     key: [entry.key_id, findSigner(entry, claims)?.key_id],
+    'list of earlier attempts': [toNamed(entry.proofs), claims.kind === 'reissue' ? toNamed(claims.earlier) : undefined],
   };
   return firstDifference(pairs);
 }
+
+const toNamed = (attempts?: { attempt: number; digests: Hex[] }[]) =>
+  attempts?.map(({ attempt, digests }) => ({ attempt, digests }));
 
 /** What the entry says that its transaction spends and uses up, against the bytes; null: the same. */
 function findInBytes(

@@ -4,7 +4,10 @@ import type { Hex } from '../../../src/chains/types';
 import type { GroupKey } from '../../../src/messages/key-generation';
 import { type NodeIndex, nodeIndexes } from '../../../src/messages/nodes';
 import { Identity } from '../../../src/mpc/identity';
+import { OrderKeys } from '../../../src/mpc/order-keys';
 import { verifyStatements } from '../../../src/mpc/verify-journal';
+import { verifyOrders } from '../../../src/mpc/verify-orders';
+import { deployment, orderKeys } from '../../orders';
 import { tronDefinition } from '../../tron-client';
 import { TestChain, trx } from '../../tron-simulator';
 import { type Attempt, ExpiringChain, orderOver, paid } from './expiring';
@@ -98,8 +101,13 @@ test('once the first attempt has expired and is nowhere, another is signed, with
     ]);
     const store = await group.openStore(party);
     const identity = new Identity(group.files.nodes[party]);
+    const source = { registry: on.registry, getFamily, keys: await OrderKeys.create(orderKeys, 'MPC_NODE_ORDER_KEYS'), deployment };
     const differences = [];
-    for await (const found of verifyStatements(store.database, party, identity.getKeys.bind(identity))) differences.push(found);
+    for (const found of [
+      verifyStatements(store.database, party, identity.getKeys.bind(identity)),
+      verifyOrders(store.database, source),
+    ])
+      for await (const difference of found) differences.push(difference);
     await store.close();
     expect(differences).toEqual([]);
   }
@@ -156,6 +164,20 @@ describe('an endpoint that lies', () => {
     const signed = await sign(second, [2, 3]);
     await on.endpoint('of-1', { down: false });
     expect(await sign(second, [1, 2])).toEqual(signed);
+  });
+
+  test('or is slow, at the joining node: the session does not wait for it, and a later one has its result', async () => {
+    const { txId, first } = await signedFirst();
+    await on.outlive(first);
+    await on.endpoint('of-2', { slowMs: 1_000 });
+    const second = order(txId, await attempt(2, 60_000), first);
+    await expect(sign(second, [1, 2])).rejects.toMatchObject({ code: 'signers_unavailable' });
+    const tries = async (left = 20): Promise<unknown> =>
+      sign(second, [1, 2]).catch((error: unknown) => {
+        if (left === 0) throw error;
+        return new Promise((resolve) => setTimeout(resolve, 250)).then(() => tries(left - 1));
+      });
+    expect(await tries()).toMatchObject({ signatures: [expect.stringMatching(/^0x/)] });
   });
 
   test('or is not there at all: the node refuses', async () => {

@@ -88,6 +88,14 @@ test.each([
   ['kind', { kind: 'cancellation' }],
   ['number', { order_seq: 77 }],
   ['client', { client_id: 'another' }],
+  [
+    'list of earlier attempts',
+    {
+      proofs: [
+        { attempt: 1, digests: ['0x00'], endpoint: 'one.example', block: 1, hash: '00', proved_at: '2026-01-01T00:00:00.000Z' },
+      ],
+    },
+  ],
 ])('an entry with %s that its order does not have is named, although the node has signed it', async (field, changes) => {
   expect(await verifyWith(changes)).toEqual(first(`its order has another ${field}`));
 });
