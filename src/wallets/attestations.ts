@@ -17,7 +17,7 @@ export function assertAttested({ walletId, keyId, publicKey, chainCode, attestat
   const isWanted = fields.every((it) =>
     Object.entries(wanted).every(([name, value]) => it[name as keyof typeof wanted] === value),
   );
-  if (!isWanted || fields.length !== nodeIndexes.length || !sayTheSame(fields))
+  if (!isWanted || !fields.every(isWallets) || fields.length !== nodeIndexes.length || !sayTheSame(fields))
     throw new GatewayError('invalid_parameter', 'attestations: each node has to attest the key of the wallet');
 }
 
@@ -43,8 +43,11 @@ export function attestedByAll(walletId: string, rows: AttestationEntity[], nodeK
     .filter((row) => row.walletId === walletId)
     .map(({ statement: text, signature }) => verifyAttestation({ text, signature }, nodeKeys))
     .filter((it) => it !== null);
-  return sayTheSame(fields) && fields[0]?.wallet_id === walletId ? fields[0] : null;
+  return sayTheSame(fields) && fields[0]?.wallet_id === walletId && isWallets(fields[0]) ? fields[0] : null;
 }
+
+/** A key of one account of the wallet is not the wallet's. */
+const isWallets = ({ account_id: accountId }: AttestedFields): boolean => accountId === undefined;
 
 /** One statement of each node, equal in everything but the node. */
 function sayTheSame(fields: AttestedFields[]): boolean {

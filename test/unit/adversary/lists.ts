@@ -36,14 +36,20 @@ export const points: Record<string, Record<string, Point>> = {
   'One signing node: can': {
     'refuse or disturb signing': [[node, 'can refuse everything']],
     'keep every new wallet': [['integration/http/wallet-limits.test.ts', 'are limited in total']],
-    'violate the protocol once': [[node, 'can violate the protocol once for each peer']],
+    'violate the protocol once': [
+      [node, 'can violate the protocol once for each peer'],
+      ['integration/mpc/frost.test.ts', 'after 32 sessions that it has spoilt'],
+    ],
     'withhold its last message': [[node, 'can withhold its last message']],
     'fill its peers': [[node, 'can fill its peers’ journals']],
   },
   'One signing node: cannot': {
     'sign alone': [['adversary/two-signing-nodes.test.ts', 'one of them cannot']],
     'learn another share': {
-      'from what peers send in an honest run': [['unit/mpc/protocol.test.ts', 'no message of an honest run']],
+      'from what peers send in an honest run': [
+        ['unit/mpc/protocol.test.ts', 'no message of an honest run'],
+        ['unit/mpc/frost.test.ts', 'no message of an honest run'],
+      ],
       'from what they answer when asked': [[otherShares, 'no path that gives a share']],
       'from their databases': [[otherShares, 'its rows are opened by no other node’s key-encryption keys']],
     },
