@@ -1,9 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { createPublicClient, http, isHex, type PublicClient } from 'viem';
 import { ConfigError } from '../../platform/config';
 import { rpcUrlsVariable } from '../config';
 import { type Endpoint, EndpointList, once } from '../endpoints';
 import type { ChainDefinition, Hex } from '../types';
 import { parseChainId } from './chain-id';
+import { type Answer, createPost } from './post';
 
 const timeoutMs = 5_000;
 const retries = 1;
@@ -12,6 +14,8 @@ const retryDelayMs = 150;
 const batchSize = 50;
 /** 50 full blocks of a busy chain have about 30 MB. */
 const maxResponseBytes = 64 * 1024 * 1024;
+/** Of a call that is made at once. */
+const maxAnswerBytes = 1024 * 1024;
 
 /** A JSON-RPC error: the node responded and refused the request. */
 export class NodeRefusal extends Error {
@@ -33,7 +37,7 @@ export type RpcCall = <T>(method: string, params: unknown[]) => Promise<T>;
 /** One RPC endpoint. Its chain id is checked before its other responses are used. */
 class RpcEndpoint implements Endpoint {
   private readonly client: PublicClient;
-  private readonly unbatched: PublicClient;
+  private readonly post: (body: string) => Promise<Answer>;
   readonly capabilities = new Map<string, unknown>();
 
   constructor(
@@ -48,13 +52,23 @@ class RpcEndpoint implements Endpoint {
       maxResponseBodySize: maxResponseBytes,
     };
     this.client = createPublicClient({ transport: http(url, { ...options, batch: { batchSize, wait: 0 } }) });
-    this.unbatched = createPublicClient({ transport: http(url, options) });
+    this.post = createPost(url, { timeoutMs, maxBytes: maxAnswerBytes });
   }
 
   readonly call: RpcCall = (method, params) => request(this.client, method, params);
 
   /** In an HTTP request of its own: a batch waits for a timer, which takes longer than what a node on the same network needs. */
-  readonly callAtOnce: RpcCall = (method, params) => request(this.unbatched, method, params);
+  readonly callAtOnce: RpcCall = async (method, params) => {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+    for (let tries = 0; ; tries += 1) {
+      try {
+        return readResult(await this.post(body));
+      } catch (error) {
+        if (error instanceof NodeRefusal || tries === retries) throw error;
+      }
+      await delay(retryDelayMs);
+    }
+  };
 
   readonly identify = once(() => this.checkIdentity());
 
@@ -81,6 +95,31 @@ class RpcEndpoint implements Endpoint {
   }
 }
 
+/** @throws NodeRefusal for a JSON-RPC error, which some nodes send with a status of its own; Error for what is no answer to a call. */
+function readResult<T>({ status, text }: Answer): T {
+  const { result, error } = parse(text) ?? {};
+  if (typeof error?.code === 'number')
+    throw new NodeRefusal(error.code, toText(error.message), isHex(error.data) ? error.data : null);
+  if (status !== 200 || result === undefined) throw new Error(`no result (HTTP ${status})`);
+  return result as T;
+}
+
+interface Response {
+  result?: unknown;
+  error?: { code?: unknown; message?: unknown; data?: unknown } | null;
+}
+
+function parse(text: string): Response | null {
+  try {
+    return JSON.parse(text) as Response | null;
+  } catch {
+    return null;
+  }
+}
+
+/** Of a node's message, as much as is kept. */
+const toText = (message: unknown): string => (typeof message === 'string' ? message.slice(0, 500) : '');
+
 async function request<T>(client: PublicClient, method: string, params: unknown[]): Promise<T> {
   try {
     return await client.request({ method, params } as never);
@@ -101,7 +140,7 @@ function withoutSecrets(error: unknown): Error {
   const { code, details } = refusal;
   // viem's own error for the code does not repeat the data, which is in the one that it was made from
   const data = causes.map((cause) => cause.data).find((candidate) => isHex(candidate));
-  return new NodeRefusal(code as number, typeof details === 'string' ? details.slice(0, 500) : '', data ?? null);
+  return new NodeRefusal(code as number, toText(details), data ?? null);
 }
 
 interface Cause {

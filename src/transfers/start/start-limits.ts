@@ -2,6 +2,9 @@ import type { EntityManager } from 'typeorm';
 import { CachedValue } from '../../platform/cached-value';
 import { GatewayError } from '../../platform/errors';
 
+/** A transfer that is signed and sent makes room for the next one after at most this time. */
+const recountMs = 250;
+
 /** Of transfers that have started and not ended, by chain. Chains without one are left out. */
 export type CountByChain = (manager: EntityManager) => Promise<Map<string, number>>;
 
@@ -30,7 +33,7 @@ export class StartLimits {
       count.set(chain, Math.max(0, (count.get(chain) ?? 0) - waiting));
     for (const [chain, starts] of startedBefore) this.add(chain, -starts);
     return count;
-  });
+  }, recountMs);
 
   /** @param countIdle those whose signing has not begun and that use no capacity, since they wait for somebody outside */
   constructor(

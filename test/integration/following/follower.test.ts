@@ -126,7 +126,11 @@ describe('transfers', () => {
     const second = await sign(txId, 2);
     expect(second.hash).not.toBe(first.hash);
     expect(await onChain.broadcast({ txId, attempt: 2 })).toMatchObject({ outcome: 'accepted' });
-    await mine(2);
+    await mine();
+    await follow();
+    // of several attempts the workflow is told at once which one it is
+    expect(signals.at(-1)?.observation).toMatchObject({ state: 'included', hash: second.hash });
+    await mine();
     await follow();
     const [one, two] = await attempts(txId);
     expect(one?.block_number).toBeNull();
