@@ -18,7 +18,7 @@ import type { TransferRequest } from '../src/transfers/accept/request';
 import { loadAttempts } from '../src/transfers/load-attempts';
 import { markSubmitted, recordSigned } from '../src/transfers/sign/record-signed';
 import { StartLimits } from '../src/transfers/start/start-limits';
-import { findTransactionForUpdate } from '../src/transactions/state';
+import { findTransaction, findTransactionForUpdate } from '../src/transactions/state';
 import { countSponsored } from '../src/x402/settlement/send-approval';
 import { AttestedKeys } from '../src/wallets/attested-keys';
 import { nodeKeys } from './node-refusals';
@@ -89,7 +89,8 @@ export function createTestLedger(options: TestLedgerOptions): TestLedger {
       }),
     markSubmitted: async ({ txId, attempt }) => {
       const { id } = (await loadAttempts(database.manager, txId)).getSigned(attempt).signed;
-      return markSubmitted({ getSignedType, ...options }, { txId, attempt, id });
+      const { version } = await findTransaction(database.manager, txId);
+      return markSubmitted({ getSignedType, ...options }, { txId, version, attempt, id });
     },
     beginAttempt: async ({ txId, attempt, kind, prepared }) => {
       const begun = await beginSigning({ txId, lastAttempt: attempt - 1, kind, prepared });

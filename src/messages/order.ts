@@ -2,7 +2,7 @@
  * Orders: what the authoriser permits the signing nodes to do, as the claims of a JWS (RFC 7515) signed with EdDSA over Ed25519
  * (RFC 8037). No node takes part in anything without one. Field names are those inside the JWS.
  */
-import type { Hex, JsonObject, KeyProtocol } from '../chains/types';
+import type { Hex, KeyProtocol } from '../chains/types';
 
 /** `typ` of the JWS header: no other token that the gateway signs is mistaken for an order. */
 export const orderType = 'custody-order+jws';
@@ -67,6 +67,12 @@ export interface OrderRecipient {
   amount: string;
 }
 
+/**
+ * JWS in compact form: enough for an order with the maximum number of payloads and outputs, and for one that names the maximum number of earlier
+ * attempts.
+ */
+export const maxOrderLength = 128 * 1024;
+
 /** For so long the bytes of a payment may be executed from now on, where they expire. */
 export const longestPaymentSeconds = 3_600;
 
@@ -80,9 +86,6 @@ export interface EarlierAttempt {
   digests: Hex[];
   /** What would have to be executed. */
   unsigned: Hex;
-  /** In the family's own terms; null: it never expires by itself. */
-  expiry: JsonObject | null;
-  resources: string[];
 }
 
 interface SigningFacts {

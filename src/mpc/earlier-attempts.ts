@@ -4,6 +4,7 @@ import type { ChainRegistry } from '../chains/registry';
 import type { EarlierAttempt, SigningClaims } from '../messages/order';
 import { GatewayError } from '../platform/errors';
 import type { NodeIndex } from '../messages/nodes';
+import { Semaphore } from '../platform/semaphore';
 import type { EarlierProof } from './admission';
 import { assertMatches, decode } from './verify/mismatch';
 import { assertIsReissued } from './verify-intent';
@@ -18,6 +19,9 @@ export interface EarlierAttemptsOptions {
   now?: () => number;
 }
 
+/** A caller has a slot of its node, which sessions of other chains need. */
+const waitMs = 1_500;
+const searches = { permits: 2, maxWaiting: 200, maxWaitMs: 60_000 };
 /** Proofs that are remembered: one holds for ever, and finding it again takes a dozen requests. */
 const maxKnown = 1_000;
 
@@ -27,6 +31,7 @@ const maxKnown = 1_000;
  */
 export class EarlierAttempts {
   private readonly known = new Map<string, Promise<EarlierProof>>();
+  private readonly turns = new Map<string, Semaphore>();
   private readonly now: () => number;
 
   constructor(private readonly options: EarlierAttemptsOptions) {
@@ -50,7 +55,12 @@ export class EarlierAttempts {
     assertMatches(new Set(earlier.map(({ attempt }) => attempt)).size === earlier.length, 'earlier', 'it names an attempt twice');
     for (const attempt of earlier) assertIsEarlier(attempt, claims, family);
     const proofs: EarlierProof[] = [];
-    for (const attempt of earlier) proofs.push(await this.proveOnce(chain.name, attempt, family));
+    const late = this.unproven('its endpoint has not answered yet');
+    const until = performance.now() + waitMs;
+    for (const attempt of earlier) {
+      const found = this.proveOnce(chain.name, attempt, family);
+      proofs.push(await within(found, until - performance.now(), late));
+    }
     return proofs;
   }
 
@@ -76,12 +86,24 @@ export class EarlierAttempts {
     const at = this.now();
     // an endpoint may show blocks of a time that has not come
     if (expiresAt !== undefined && expiresAt * 1000 > at) throw this.unproven(`attempt ${attempt} has not expired by its clock`);
-    const view = await prover.proveImpossible(unsigned).catch((error: unknown) => {
+    const view = await this.askAtOnce(chain, () => prover.proveImpossible(unsigned)).catch((error: unknown) => {
       throw this.unproven(`none of its endpoints of ${chain} could show what has become of attempt ${attempt}`, error);
     });
     if (!view) throw this.unproven(`attempt ${attempt} may still be executed, or was`);
     const { endpoint, block } = view;
     return { attempt, digests, endpoint, block: block.number, hash: block.hash, proved_at: new Date(at).toISOString() };
+  }
+
+  /** A few searches of a chain at a time: each takes a dozen requests. @throws Error when too many wait. */
+  private async askAtOnce<T>(chain: string, search: () => Promise<T>): Promise<T> {
+    const turns = this.turns.get(chain) ?? new Semaphore(searches);
+    this.turns.set(chain, turns);
+    if (!(await turns.acquire())) throw new Error('too many proofs are looked for');
+    try {
+      return await search();
+    } finally {
+      turns.release();
+    }
   }
 
   private unproven(reason: string, cause?: unknown): GatewayError {
@@ -91,6 +113,13 @@ export class EarlierAttempts {
       ...(cause === undefined ? {} : { cause }),
     });
   }
+}
+
+/** @throws what `found` rejects with; `late` when it takes longer, and goes on. */
+async function within<T>(found: Promise<T>, ms: number, late: Error): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const wait = new Promise<never>((_, reject) => (timer = setTimeout(() => reject(late), Math.max(0, ms))));
+  return Promise.race([found, wait]).finally(() => clearTimeout(timer));
 }
 
 /** The digests are those of the bytes: what is proven of the bytes is proven of the attempt. */

@@ -67,8 +67,6 @@ const earlier = Joi.object<EarlierAttempt, true>({
     .max(maxEarlierDigits)
     .pattern(/^0x([0-9a-f]{2})+$/)
     .required(),
-  expiry: Joi.object().allow(null).required(),
-  resources: Joi.array().items(Joi.string().max(256)).max(maxPayloads).required(),
 });
 const signing = {
   tx_id: uuid,

@@ -2,6 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import Joi from 'joi';
 import type { SignedAnswer } from '../messages/journal';
 import { type NodeIndex, nodeIndexes } from '../messages/nodes';
+import { maxOrderLength } from '../messages/order';
 import type { OrdersRequest } from '../messages/seen-orders';
 import type { NodeKeys } from './identity';
 import type { SeenOrder, SeenOrders } from './seen-orders';
@@ -32,7 +33,7 @@ interface OrdersAnswerFields extends OrdersAnswer {
   answered_at: string;
 }
 
-const compact = Joi.string().max(64 * 1024);
+const compact = Joi.string().max(maxOrderLength);
 const schema = Joi.object<OrdersAnswerFields, true>({
   node: Joi.number()
     .valid(...nodeIndexes)

@@ -3,6 +3,7 @@ import { type ApplyBlacklistRequest, maxBlacklistChanges } from '../messages/bla
 import type { BindKeyRequest, ConfirmKeyRequest, GenerateKeyRequest, TestSignRequest } from '../messages/key-generation';
 import type { JournalRequest } from '../messages/journal';
 import { nodeIndexes } from '../messages/nodes';
+import { maxOrderLength } from '../messages/order';
 import type { OrdersRequest } from '../messages/seen-orders';
 import type { SignTransactionRequest } from '../messages/signing';
 import { reader } from '../platform/untrusted';
@@ -15,8 +16,6 @@ const node = Joi.number()
 const text = (max: number) => Joi.string().min(1).max(max).required();
 /** Maximum 64 KB per transaction. */
 const maxUnsignedDigits = 2 * 64 * 1024;
-/** Enough for an order with the maximum number of payloads and outputs, and for one that names the maximum number of earlier attempts. */
-const maxOrderLength = 128 * 1024;
 
 /** JWS in compact form: three parts in base64url. */
 const order = Joi.string()

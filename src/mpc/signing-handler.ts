@@ -161,6 +161,8 @@ export class SigningHandler {
     const order = await orders.verify(transaction.order, signingOrderKinds);
     // asks a chain: before the shares are opened
     const proofs = await earlier.prove(order.claims);
+    // it may have expired meanwhile
+    if (proofs) await orders.verify(transaction.order, signingOrderKinds);
     const { client_id: clientId, signers } = order.claims;
     const keyIds = signers.map(({ key_id: keyId }) => keyId);
     // those of the chain: `verifyIntent` refuses any other

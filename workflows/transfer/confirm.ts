@@ -24,8 +24,8 @@ export async function confirm(state: TransferState): Promise<Next> {
       case 'absent':
       case 'pending':
         if (state.isOver) return { next: 'abandon' };
-        // what it spends may come back, and is waited for
-        if (seen.isUnfunded) state.waitingSince = Date.now();
+        // what it spends may come back; only the follower names an id here, of what a reorganisation has taken back
+        if (seen.isUnfunded || (seen.state === 'absent' && seen.hash !== null)) state.waitingSince = Date.now();
         if (Date.now() - state.waitingSince > state.transfer.stuckAfterMs) return whenStuck(state);
     }
     if (state.shouldContinueAsNew) return { next: 'confirm' };

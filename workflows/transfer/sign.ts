@@ -72,10 +72,10 @@ class Answers {
 }
 
 /**
- * One activity per try, on the queue of the initiating node; what was signed is then stored and sent by one of the chain. A node that is down, an aborted session and one node's refusal, by its own
- * limits or of the transaction itself, are followed by a new session with another pair; a banned pair is left out. Two nodes' refusals
- * of the transaction itself are for an operator: no pair without one of them is left. An order that is about to expire is replaced by
- * another order of the authoriser.
+ * One activity per try, on the queue of the initiating node; what was signed is then stored and sent by one of the chain. A node that is
+ * down, an aborted session and one node's refusal, by its own limits or of the transaction itself, are followed by a new session with
+ * another pair; a banned pair is left out. Two nodes' refusals of the transaction itself are for an operator: no pair without one of them
+ * is left. An order that is about to expire is replaced by another order of the authoriser.
  */
 export async function sign(state: TransferState, stage: Stage): Promise<Next> {
   let ordered = stage;

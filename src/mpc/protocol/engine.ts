@@ -154,7 +154,7 @@ export class ProtocolEngine {
       sessionId: new Uint8Array(o.sessionId),
       digest: new Uint8Array(o.digest),
     };
-    const session = await pool.open('sign', parameters, [share.buffer]);
+    const session = await pool.open('sign', parameters, [share.buffer]).finally(() => share.fill(0));
     return new PooledRun<SignResult>(signRounds, session, [o.peer], guardedRounds);
   }
 
@@ -204,7 +204,7 @@ export class ProtocolEngine {
       sessionId: new Uint8Array(o.sessionId),
       message: new Uint8Array(o.message),
     };
-    const session = await pool.open('frostSign', parameters, [share.buffer]);
+    const session = await pool.open('frostSign', parameters, [share.buffer]).finally(() => share.fill(0));
     return new PooledRun<Uint8Array>(frostSignRounds, session, [o.peer]);
   }
 

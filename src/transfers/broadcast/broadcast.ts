@@ -3,12 +3,13 @@ import type { AttemptSignatures, Broadcast, BroadcastResult } from '../../messag
 import { inTransaction } from '../../platform/database';
 import { isBlacklisted } from '../../screening/destinations';
 import type { TransactionEntity } from '../../transactions/entity';
-import { findTransaction, findTransactionForUpdate } from '../../transactions/state';
+import { findTransaction, findTransactionForUpdate, isEnded } from '../../transactions/state';
 import type { Attempt, Attempts, SignedAttempt } from '../attempts';
 import { type ChainDependencies, getClient, type TransferDependencies } from '../dependencies';
 import { toDestination } from '../destination';
 import { loadAttempts } from '../load-attempts';
-import { markSubmitted, recordSigned } from '../sign/record-signed';
+import { enterSubmitted, markSubmitted, recordSigned } from '../sign/record-signed';
+import { markBroadcast } from '../sign/store-attempt';
 import { sendAttempt } from './send-attempt';
 
 export type BroadcastDependencies = ChainDependencies & Pick<TransferDependencies, 'getFamily'>;
@@ -30,14 +31,12 @@ export async function broadcastAttempt(
   const { manager } = deps.database;
   const found = signatures
     ? await inTransaction(deps.database, (locked) => record(deps, locked, { txId, attempt, ...signatures }))
-    : await findStored(manager, { txId, attempt });
+    : await findStored(deps, { txId, attempt });
   if (found.outcome !== 'signed') return found;
   const { transfer, signed } = found;
-  if (!deps.getSignedType(transfer.transactionType).isHandedOut) {
-    const sent = await sendAttempt(manager, getClient(deps, transfer.chain), txId, { attempt, signed });
-    if (sent.outcome !== 'accepted') return sent;
-  }
-  const { status } = await markSubmitted(deps, { txId, attempt, id: signed.id });
+  const sent = await sendAttempt(manager, getClient(deps, transfer.chain), txId, { attempt, signed });
+  if (sent.outcome !== 'accepted') return sent;
+  const { status } = await markSubmitted(deps, { txId, version: transfer.version, attempt, id: signed.id });
   return { outcome: 'accepted', hash: signed.id, status };
 }
 
@@ -51,13 +50,33 @@ async function record(
   const attempt = attempts.get(number);
   const family = deps.getFamily(getClient(deps, transfer.chain).chain.family);
   const signed = await recordSigned(manager, { ...deps, family }, transfer, attempt, signatures);
-  return judge(manager, transfer, attempts, { ...attempt, signed });
+  return handOut(deps, manager, await judge(manager, transfer, attempts, { ...attempt, signed }), number);
 }
 
-async function findStored(manager: EntityManager, { txId, attempt }: Pick<Broadcast, 'txId' | 'attempt'>): Promise<Found> {
+async function findStored(deps: BroadcastDependencies, { txId, attempt }: Pick<Broadcast, 'txId' | 'attempt'>): Promise<Found> {
+  const { manager } = deps.database;
   const transfer = await findTransaction(manager, txId);
-  const attempts = await loadAttempts(manager, txId);
+  if (deps.getSignedType(transfer.transactionType).isHandedOut)
+    return inTransaction(deps.database, async (locked) => {
+      const current = await findTransactionForUpdate(locked, txId);
+      return handOut(deps, locked, await judgeStored(locked, current, attempt), attempt);
+    });
+  return judgeStored(manager, transfer, attempt);
+}
+
+async function judgeStored(manager: EntityManager, transfer: TransactionEntity, attempt: number): Promise<Found> {
+  const attempts = await loadAttempts(manager, transfer.txId);
   return judge(manager, transfer, attempts, attempts.get(attempt));
+}
+
+/** What is not sent by the gateway is its client's from here on, unless it has ended: in the transaction that has judged it. */
+async function handOut(deps: BroadcastDependencies, manager: EntityManager, found: Found, attempt: number): Promise<Found> {
+  if (found.outcome !== 'signed' || !deps.getSignedType(found.transfer.transactionType).isHandedOut) return found;
+  const { transfer, signed } = found;
+  if (isEnded(transfer)) return { outcome: 'accepted', hash: signed.id, status: transfer.status };
+  await markBroadcast(manager, transfer.txId, attempt);
+  await enterSubmitted(manager, deps, transfer, { attempt, id: signed.id });
+  return { outcome: 'accepted', hash: signed.id, status: 'SUBMITTED' };
 }
 
 async function judge(

@@ -71,7 +71,7 @@ async function recordInclusion(
 async function sendAgain(
   deps: ChainDependencies,
   client: ChainClient,
-  { txId, chain, status }: TransactionEntity,
+  { txId, chain, status, version }: TransactionEntity,
   attempts: Attempts,
 ): Promise<void> {
   const { database, logger } = deps;
@@ -84,6 +84,6 @@ async function sendAgain(
   logger.warn({ tx_id: txId, chain, attempt: newest.attempt, ...result }, 'no node knew the transaction: it was sent again');
   if (result.outcome !== 'accepted') return;
   // what no node had taken before is submitted now
-  if (status === 'SIGNING') await markSubmitted(deps, { txId, attempt: newest.attempt, id: newest.signed.id });
+  if (status === 'SIGNING') await markSubmitted(deps, { txId, version, attempt: newest.attempt, id: newest.signed.id });
   else await markBroadcast(database.manager, txId, newest.attempt);
 }

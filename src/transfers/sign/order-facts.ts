@@ -42,7 +42,7 @@ export function toOrderFacts(
   const isWithdrawal = type.orderKind === 'withdrawal';
   switch (orderKind) {
     case 'reissue':
-      return { kind: orderKind, ...facts, earlier: earlier.map((it) => toEarlierAttempt(family, it)) };
+      return { kind: orderKind, ...facts, earlier: earlier.map(toEarlierAttempt) };
     case 'settlement':
       if (!settlement) throw new Error(`the bytes of attempt ${attempt} of ${transfer.txId} settle nothing`);
       return { kind: orderKind, ...facts, settlement };
@@ -72,10 +72,8 @@ function toAuthorisation(family: FamilyCodec, { txId }: TransactionEntity, unsig
 
 const toOrderSigner = ({ keyId, path, protocol, digests }: Signer): OrderSigner => ({ key_id: keyId, path, protocol, digests });
 
-const toEarlierAttempt = (family: FamilyCodec, { attempt, signers, expiry, unsigned }: Attempt): EarlierAttempt => ({
+const toEarlierAttempt = ({ attempt, signers, unsigned }: Attempt): EarlierAttempt => ({
   attempt,
   digests: signers.flatMap(({ digests }) => digests),
   unsigned,
-  expiry,
-  resources: family.describe(unsigned).resources,
 });

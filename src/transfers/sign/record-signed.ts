@@ -44,24 +44,47 @@ function assemble(family: Family, unsigned: Hex, signatures: Hex[], from: string
   }
 }
 
+/** What a chain node has accepted, or somebody else is given to send. */
+interface Submitted {
+  attempt: number;
+  /** Of the signed bytes. */
+  id: string;
+}
+
 /**
- * A chain node has accepted the attempt: SUBMITTED, with its id. What is handed out gets one from whoever sends it. An ended transfer
- * stays as it is.
+ * A chain node has accepted the attempt: SUBMITTED, with its id. `version`: of the transfer when it was sent. One that has gone on since, as
+ * by an answer that came after this one's time was over, keeps its state, and so does an ended one.
  */
-export function markSubmitted(
-  { database, getSignedType }: Pick<TransferDependencies, 'database' | 'getSignedType'>,
-  { txId, attempt, id }: { txId: string; attempt: number; id: string },
+export async function markSubmitted(
+  deps: Pick<TransferDependencies, 'database' | 'getSignedType'>,
+  { txId, version, ...submitted }: Submitted & Pick<TransactionEntity, 'txId' | 'version'>,
 ): Promise<{ status: string }> {
-  return inTransaction(database, async (manager) => {
+  // committed first: from now on it may be executed, whatever becomes of the rest
+  await markBroadcast(deps.database.manager, txId, submitted.attempt);
+  return inTransaction(deps.database, async (manager) => {
     const transfer = await findTransactionForUpdate(manager, txId);
-    await markBroadcast(manager, txId, attempt);
-    if (isEnded(transfer)) return { status: transfer.status };
-    const txHash = getSignedType(transfer.transactionType).isHandedOut ? null : id;
-    if (transfer.status === 'SUBMITTED') {
-      await manager.query('update transactions set tx_hash = $2 where tx_id = $1', [txId, txHash]);
-    } else {
-      await changeState(manager, transfer, 'SUBMITTED', { txHash, failureCode: null, failureMessage: null });
-    }
+    if (isEnded(transfer) || transfer.version !== version) return { status: transfer.status };
+    await enterSubmitted(manager, deps, transfer, submitted);
     return { status: 'SUBMITTED' };
   });
+}
+
+/** Under the lock of a transaction that has not ended. What is handed out gets an id from whoever sends it. */
+export async function enterSubmitted(
+  manager: EntityManager,
+  { getSignedType }: Pick<TransferDependencies, 'getSignedType'>,
+  transfer: TransactionEntity,
+  { attempt, id }: Submitted,
+): Promise<void> {
+  const { txId, transactionType, status } = transfer;
+  const txHash = getSignedType(transactionType).isHandedOut ? null : id;
+  if (status !== 'SUBMITTED') {
+    await changeState(manager, transfer, 'SUBMITTED', { txHash, failureCode: null, failureMessage: null });
+    return;
+  }
+  await manager.query(
+    `update transactions set tx_hash = $2 where tx_id = $1
+        and not exists (select from transfer_attempts where tx_id = $1 and attempt > $3 and broadcast_at is not null)`,
+    [txId, txHash, attempt],
+  );
 }
