@@ -174,7 +174,7 @@ describe('with the order key: the same bytes as another kind are refused:', () =
     for (const [kind, reason] of Object.entries(reasons) as [SigningClaims['kind'], string][])
       await isRefused(await ordered(real(), { kind, ...(kind === 'reissue' && { earlier }) }), reason);
   });
-  const earlier = [{ attempt: 1, digests: [`0x${'11'.repeat(32)}`], unsigned: '0x00', expiry: null, resources: [] }];
+  const earlier = [{ attempt: 1, digests: [`0x${'11'.repeat(32)}`], unsigned: '0x00' }];
 });
 
 describe('with the order key: keys sign nothing but what they are for:', () => {

@@ -73,6 +73,11 @@ function requireParty(party: NodeIndex): void {
   if (!nodeIndexes.includes(party)) throw new ProtocolError('bad_message', 'party must be 1, 2 or 3');
 }
 
+/** A copy that no thread has taken: transferred ones are empty here. */
+function wipeCopy(share: Uint8Array): void {
+  if (share.byteLength > 0) share.fill(0);
+}
+
 /**
  * Runs the protocol sessions of this process. Signing and key generation use separate threads, so that neither waits for the other;
  * each peer has threads of its own for signing, so that no message of one harms a session with the other.
@@ -154,7 +159,7 @@ export class ProtocolEngine {
       sessionId: new Uint8Array(o.sessionId),
       digest: new Uint8Array(o.digest),
     };
-    const session = await pool.open('sign', parameters, [share.buffer]).finally(() => share.fill(0));
+    const session = await pool.open('sign', parameters, [share.buffer]).finally(() => wipeCopy(share));
     return new PooledRun<SignResult>(signRounds, session, [o.peer], guardedRounds);
   }
 
@@ -204,7 +209,7 @@ export class ProtocolEngine {
       sessionId: new Uint8Array(o.sessionId),
       message: new Uint8Array(o.message),
     };
-    const session = await pool.open('frostSign', parameters, [share.buffer]).finally(() => share.fill(0));
+    const session = await pool.open('frostSign', parameters, [share.buffer]).finally(() => wipeCopy(share));
     return new PooledRun<Uint8Array>(frostSignRounds, session, [o.peer]);
   }
 

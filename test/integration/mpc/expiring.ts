@@ -102,8 +102,9 @@ export function orderOver(
     max_fee: '30000000',
   };
   const named = earlier.map((it): EarlierAttempt => ({
-    ...{ attempt: it.number, unsigned: it.unsigned, digests: [digestOf(it.unsigned, address)] },
-    ...{ expiry: { expiration: it.expiration }, resources: [] },
+    attempt: it.number,
+    unsigned: it.unsigned,
+    digests: [digestOf(it.unsigned, address)],
   }));
   const claims = (
     earlier.length > 0 ? { ...common, kind: 'reissue', earlier: named } : { ...common, kind: 'transfer' }

@@ -101,7 +101,12 @@ test('once the first attempt has expired and is nowhere, another is signed, with
     ]);
     const store = await group.openStore(party);
     const identity = new Identity(group.files.nodes[party]);
-    const source = { registry: on.registry, getFamily, keys: await OrderKeys.create(orderKeys, 'MPC_NODE_ORDER_KEYS'), deployment };
+    const source = {
+      registry: on.registry,
+      getFamily,
+      keys: await OrderKeys.create(orderKeys, 'MPC_NODE_ORDER_KEYS'),
+      deployment,
+    };
     const differences = [];
     for (const found of [
       verifyStatements(store.database, party, identity.getKeys.bind(identity)),

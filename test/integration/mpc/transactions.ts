@@ -94,8 +94,9 @@ export const asReissue = (ordered: OrderedTransfer, attempt: number, earlier: Or
     ...toCommon(ordered),
     ...{ tx_id: earlier[0]?.claims.tx_id ?? ordered.claims.tx_id, attempt, kind: 'reissue' },
     earlier: earlier.map(({ claims, unsigned }) => ({
-      ...{ attempt: claims.attempt, digests: claims.signers.flatMap(({ digests }) => digests), unsigned },
-      ...{ expiry: null, resources: [] },
+      attempt: claims.attempt,
+      digests: claims.signers.flatMap(({ digests }) => digests),
+      unsigned,
     })),
   },
 });

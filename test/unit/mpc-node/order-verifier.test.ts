@@ -30,7 +30,7 @@ const settlement = {
   window_end: 1_900_000_000,
 };
 const authorisation = { method: 'eip3009', identity: '0x4/0x3/0x5', facilitator: null, window_end: 1_900_000_000 };
-const earlier = [{ attempt: 1, digests: [digest], unsigned: '0x00', expiry: { height: 7 }, resources: ['5'] }];
+const earlier = [{ attempt: 1, digests: [digest], unsigned: '0x00' }];
 
 const alarms: object[] = [];
 const logger = pino({ level: 'error' }, { write: (line: string) => void alarms.push(JSON.parse(line) as object) });
