@@ -1,4 +1,4 @@
-import { TronWeb } from 'tronweb';
+import { Trx, TronWeb } from 'tronweb';
 import { chainFaults } from '../../dev/faults';
 import { SimulatorClient } from '../../dev/tron/stack';
 import { isInStack } from '../families';
@@ -26,6 +26,8 @@ const sun = (amount: string) => Math.round(Number(amount) * 1e6);
     expect(sent).toMatchObject({ status: 'CONFIRMED', memo: 'Rechnung 42 ✓', fee: { symbol: 'TRX' } });
     const transaction = await tronWeb().trx.getTransaction(sent.tx_hash as string);
     expect(Buffer.from(String(transaction.raw_data.data), 'hex').toString()).toBe('Rechnung 42 ✓');
+    // two nodes have signed it
+    expect(TronWeb.address.fromHex(Trx.ecRecover({ ...transaction, visible: false }) as string)).toBe(account.address);
     const { fee } = await tronWeb().trx.getTransactionInfo(sent.tx_hash as string);
     // one TRX for the memo
     expect(fee).toBeGreaterThan(1_000_000);

@@ -48,9 +48,9 @@ interface Beginning {
 export async function beginSigning(deps: AuthoriserDependencies, input: unknown): Promise<BeginSigningResult> {
   const request = readBeginSigning(input);
   const begun = await inTransaction(deps.database, (manager) => begin(manager, deps, request)).catch(async (error: unknown) => {
-    // by a transaction of another one with the same bytes, whose times differ next time
+    // one of another transfer with the same bytes: next time its times differ
     if (violates(error, messageIsUnique))
-      return { outcome: 'wait', reason: 'Another transaction would be the same message' } as const;
+      return { outcome: 'wait', reason: 'An attempt of this or another transfer is the same message' } as const;
     if (!(error instanceof NotBegun)) throw error;
     await recordNotBegun(deps.database.manager, request, error.result);
     return error.result;

@@ -113,7 +113,7 @@ describeWithBtcd('later attempts on Bitcoin', () => {
     const falsify = 'update chain_outputs set amount = amount + $1 where resource = $2';
     // change and payment stay, so that the id does
     await database.query(falsify, [dearer - first, input?.resource]);
-    await expect(sign(txId, 2)).rejects.toThrow(/message_key/);
+    await expect(sign(txId, 2)).rejects.toThrow(/is the same message/);
     await database.query(falsify, [first - dearer, input?.resource]);
     await sign(txId, 2);
   });
