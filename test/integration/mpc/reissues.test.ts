@@ -176,7 +176,7 @@ describe('an endpoint that lies', () => {
     await on.outlive(first);
     await on.endpoint('of-2', { slowMs: 1_000 });
     const second = order(txId, await attempt(2, 60_000), first);
-    await expect(sign(second, [1, 2])).rejects.toMatchObject({ code: 'signers_unavailable' });
+    await expect(sign(second, [1, 2])).rejects.toMatchObject({ code: 'reissue_unproven' });
     const tries = async (left = 20): Promise<unknown> =>
       sign(second, [1, 2]).catch((error: unknown) => {
         if (left === 0) throw error;
