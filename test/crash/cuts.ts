@@ -21,6 +21,7 @@ export type CutGap =
 /** Where the write can be a transaction of its own, which has no COMMIT that could get lost: such a connection is ended. */
 const withoutCommit: Partial<Record<CutGap, string>> = {
   'start: remove the message': 'true',
+  'broadcast: markBroadcast': 'true',
   // the follower writes it after its cursor, in one transaction; `observe` writes nothing else
   'confirm: storeInclusion': `not exists (select from pg_locks where pid = pg_backend_pid() and relation = 'chain_cursors'::regclass
                                    and mode = 'RowExclusiveLock')`,
