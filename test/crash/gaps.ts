@@ -146,16 +146,6 @@ export const gaps = {
     sent: 'blocks are made',
     at: { on: 'update', table: 'transactions', when: `new.status = 'SUBMITTED' and old.status <> 'SUBMITTED'` },
   },
-  'broadcast: COMMIT of markSubmitted': {
-    chain: 'base',
-    sent: 'blocks are made',
-    at: {
-      on: 'update',
-      table: 'transactions',
-      when: `new.status = 'SUBMITTED' and old.status <> 'SUBMITTED'`,
-      atCommit: true,
-    },
-  },
   'confirm: a block is waited for': {
     chain: 'ethereum',
     sent: 'chains stand still',
