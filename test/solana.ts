@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { createSolanaCodec } from '../src/chains/solana/codec';
 import { toBase58 } from '../src/chains/solana/codec/base58';
 import { isUsable } from '../src/chains/solana/codec/address';
-import { maxPrice, maxUnits, type UnsignedTransaction } from '../src/chains/solana/codec/transaction';
+import { maxPrice, maxUnits } from '../src/chains/solana/codec/transaction';
+import type { UnsignedTransaction } from '../src/chains/solana/codec/unsigned';
 import { type SolanaDetails, toPrepared } from '../src/chains/solana/details';
 import { local } from '../src/chains/solana/network';
 import type { TransactionPlan } from '../src/chains/family';
@@ -25,7 +26,7 @@ export const planOf = (intent: TransactionIntent, details: Partial<SolanaDetails
   resources: [],
   prepared: toPrepared(
     {
-      ...{ blockhash: toBase58(Buffer.alloc(32, 7)), lastValidBlockHeight: 3_090, units: 40_000, price: 10_000n },
+      ...{ blockhash: toBase58(Buffer.alloc(32, 7)), slot: 3_000, lastValidBlockHeight: 3_090, units: 40_000, price: 10_000n },
       token: intent.outputs[0]?.tokenContract ? { program: 'token', decimals: 6, creates: true } : null,
       ...details,
     },

@@ -8,7 +8,9 @@ import { isTokenProgram, type TokenProgram } from './codec/programs';
 export interface SolanaDetails {
   /** Base58. */
   blockhash: string;
-  /** The highest block height whose block may hold the message; null: unknown, as after a recovery from bytes, which do not say it. */
+  /** Of the block with that hash; null: unknown, as after a recovery from bytes, which do not say it. */
+  slot: number | null;
+  /** The highest block height whose block may hold the message; null: unknown. */
   lastValidBlockHeight: number | null;
   /** Limit of compute units. */
   units: number;
@@ -19,10 +21,13 @@ export interface SolanaDetails {
 }
 
 /** `feeBound`: lamports. */
-export function toPrepared({ blockhash, lastValidBlockHeight, units, price, token }: SolanaDetails, feeBound: bigint): Prepared {
+export function toPrepared(
+  { blockhash, slot, lastValidBlockHeight, units, price, token }: SolanaDetails,
+  feeBound: bigint,
+): Prepared {
   return {
     feeBound: feeBound.toString(),
-    expiry: { blockhash, ...(lastValidBlockHeight !== null && { lastValidBlockHeight }) },
+    expiry: { blockhash, ...(slot !== null && { slot }), ...(lastValidBlockHeight !== null && { lastValidBlockHeight }) },
     details: { units, price: price.toString(), token: token && { ...token } },
   };
 }
@@ -31,11 +36,11 @@ export function toPrepared({ blockhash, lastValidBlockHeight, units, price, toke
 export function readDetails({ details, expiry }: Prepared): SolanaDetails {
   if (!isJsonObject(details) || !expiry) throw invalid();
   const { units, price, token } = details;
-  const { blockhash, lastValidBlockHeight = null } = expiry;
+  const { blockhash, slot = null, lastValidBlockHeight = null } = expiry;
   if (typeof blockhash !== 'string' || !fromBase58(blockhash, 32) || !isCount(units)) throw invalid();
-  if (lastValidBlockHeight !== null && !isCount(lastValidBlockHeight)) throw invalid();
+  if ((slot !== null && !isCount(slot)) || (lastValidBlockHeight !== null && !isCount(lastValidBlockHeight))) throw invalid();
   if (typeof price !== 'string' || !/^(0|[1-9]\d{0,15})$/.test(price)) throw invalid();
-  return { blockhash, lastValidBlockHeight, units, price: BigInt(price), token: readToken(token) };
+  return { blockhash, slot, lastValidBlockHeight, units, price: BigInt(price), token: readToken(token) };
 }
 
 function readToken(token: JsonValue | undefined): SolanaDetails['token'] {

@@ -40,12 +40,13 @@ const headroom = 3n;
 export const encodeLevels = ({ price }: SolanaFeeLevels): FeeLevels => ({ price: price.toString() });
 
 /** @throws Error for levels that encodeLevels has not made. */
-export function decodeLevels({ price }: FeeLevels): SolanaFeeLevels {
+function decodeLevels({ price }: FeeLevels): SolanaFeeLevels {
   if (typeof price !== 'string' || !/^\d{1,18}$/.test(price)) throw new Error('the fee levels are not of a Solana chain');
   return { price: BigInt(price) };
 }
 
-const capped = (price: bigint): bigint => (price < maxPrice ? price : maxPrice);
+/** No message offers more. */
+export const capped = (price: bigint): bigint => (price < maxPrice ? price : maxPrice);
 
 /** Whether the recipient has a token account is asked when an attempt is prepared: the bound has its rent. */
 function bound(_chain: ChainDefinition, { contract }: TokenDefinition, levels: FeeLevels): bigint {

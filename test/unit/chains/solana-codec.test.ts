@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import fc from 'fast-check';
-import { decode, encode, maxPrice, maxUnits, type UnsignedTransaction } from '../../../src/chains/solana/codec/transaction';
+import { decode, encode, maxPrice, maxUnits } from '../../../src/chains/solana/codec/transaction';
+import type { UnsignedTransaction } from '../../../src/chains/solana/codec/unsigned';
 import { toInstructions } from '../../../src/chains/solana/codec/instructions';
 import { type Instruction, readMessage, writeLength, writeMessage } from '../../../src/chains/solana/codec/message';
 import { programs } from '../../../src/chains/solana/codec/programs';
@@ -40,7 +41,7 @@ describe('what is described', () => {
       ...(intent.memo && { memo: intent.memo }),
     });
     const { expiry, ...recovered } = solanaCodec.recover(unsigned, 3_000_000n);
-    expect({ ...recovered, expiry: { ...expiry, lastValidBlockHeight: 3_090 } }).toEqual(plan.prepared);
+    expect({ ...recovered, expiry: { ...expiry, slot: 3_000, lastValidBlockHeight: 3_090 } }).toEqual(plan.prepared);
     expect(solanaCodec.build({ ...plan, prepared: { ...recovered, expiry } })).toBe(unsigned);
   });
 

@@ -3,7 +3,7 @@ import type { ParsedAddress } from '../../family';
 import { fromBase58, toBase58 } from './base58';
 import { programs } from './programs';
 
-export const addressBytes = 32;
+const addressBytes = 32;
 
 /** `bytes`: of an address that is known to be valid. */
 export const toAddress = (bytes: Uint8Array): ParsedAddress => ({

@@ -50,7 +50,7 @@ function describe({ caip2 }: SolanaNetwork, unsigned: Hex): TransactionDescripti
 /** The bytes say which block they refer to, and not how high it is. */
 function recover(unsigned: Hex, feeBound: bigint): Prepared {
   const { blockhash, units, price, token } = decode(unsigned);
-  const details = { blockhash: toBase58(blockhash), lastValidBlockHeight: null, units, price };
+  const details = { blockhash: toBase58(blockhash), slot: null, lastValidBlockHeight: null, units, price };
   const kept = token && { program: token.program, decimals: token.decimals, creates: token.creates };
   return toPrepared({ ...details, token: kept }, feeBound);
 }

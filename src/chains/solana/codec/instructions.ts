@@ -2,7 +2,7 @@ import { isUsable } from './address';
 import type { Instruction, Message } from './message';
 import { programs, type TokenProgram, tokenPrograms } from './programs';
 import { associatedTokenAccount } from './token-account';
-import type { UnsignedTransaction } from './transaction';
+import type { UnsignedTransaction } from './unsigned';
 
 /** The instructions of a payment, in their one order: compute budget, token account, memo, transfer. */
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isOnCurve } from './address';
+import { toBase58 } from './base58';
 import { programs, type TokenProgram, tokenPrograms } from './programs';
 
 /** Appended to the seeds of every derived address (solana-address: PDA_MARKER). */
@@ -20,3 +21,9 @@ export function associatedTokenAccount(owner: Buffer, mint: Buffer, program: Tok
   // one of two addresses is a point: this takes 256 of them in a row
   throw new Error('no token account can be derived');
 }
+
+/** Whether an address, in Base58, is the associated token account of this owner under one of the token programs. */
+export const isAssociatedAccount = (address: string, owner: Buffer, mint: Buffer): boolean =>
+  (Object.keys(tokenPrograms) as TokenProgram[]).some(
+    (program) => toBase58(associatedTokenAccount(owner, mint, program)) === address,
+  );
