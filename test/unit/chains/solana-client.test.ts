@@ -282,8 +282,8 @@ describe('status', () => {
       const other = await StubNode.start();
       other.mine(1, [executed(made.bytes, { [from]: -5_005, [to]: 5 })]);
       const both = new SolanaChainClient(solanaChain, [node.url, other.url]);
-      expect(await both.status([known(made)])).toMatchObject([{ state: 'included' }]);
-      await other.stop();
+      const states = await both.status([known(made)]).finally(() => other.stop());
+      expect(states).toMatchObject([{ state: 'included' }]);
     });
   });
 });
