@@ -8,6 +8,8 @@ import { Endpoints } from './evm/rpc';
 import type { ChainClient, ImpossibilityProver } from './chain-client';
 import type { PaymentClient } from './payments';
 import type { ChainRegistry } from './registry';
+import { SolanaChainClient } from './solana/client';
+import { solanaFamilies } from './solana/family';
 import { TronChainClient } from './tron/client';
 import { tronFamilies } from './tron/family';
 import type { ChainDefinition, ChainFamily } from './types';
@@ -39,6 +41,13 @@ const clients: ReadonlyMap<ChainFamily, FamilyClients> = new Map<ChainFamily, Fa
     {
       chain: (chain: ChainDefinition, urls: readonly string[]) => new TronChainClient(chain, urls),
       prover: (chain: ChainDefinition, urls: readonly string[]) => new TronChainClient(chain, urls),
+    },
+  ]),
+  ...solanaFamilies.map(({ name }): [ChainFamily, FamilyClients] => [
+    name,
+    {
+      chain: (chain: ChainDefinition, urls: readonly string[]) => new SolanaChainClient(chain, urls),
+      prover: (chain: ChainDefinition, urls: readonly string[]) => new SolanaChainClient(chain, urls),
     },
   ]),
 ]);

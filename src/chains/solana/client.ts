@@ -1,0 +1,112 @@
+import { GatewayError } from '../../platform/errors';
+import { fromHex } from '../../platform/hex';
+import type {
+  AttemptStatus,
+  BroadcastOutcome,
+  ChainBlock,
+  ChainClient,
+  EffectRequest,
+  EndpointView,
+  ForeignState,
+  ForeignTransaction,
+  ImpossibilityProver,
+  IsOurs,
+  KnownAttempt,
+  PrepareRequest,
+  ScanResult,
+} from '../chain-client';
+import { EndpointList } from '../endpoints';
+import type { ChainDefinition, FeeLevels, Hex, InclusionEffect, Prepared } from '../types';
+import { sendTo } from './broadcast';
+import { findEffect } from './effects';
+import { encodeLevels } from './fees';
+import { readForeign } from './foreign';
+import { fetchPrice } from './levels';
+import { SolanaNode } from './node';
+import { prepareTransfer } from './prepare';
+import { scanBlocks } from './scan';
+import { askStatus, Proofs, proveAt } from './status';
+
+/** Largest number of slots in one scan. */
+const maxScanRange = 50;
+
+/** A Solana chain over JSON-RPC. Blocks are finalized, and numbered by their slots; the methods are documented in ChainClient. */
+export class SolanaChainClient implements ChainClient, ImpossibilityProver {
+  private readonly endpoints: EndpointList<SolanaNode>;
+  private readonly proofs = new Proofs();
+
+  constructor(
+    readonly chain: ChainDefinition,
+    urls: readonly string[],
+  ) {
+    const nodes = urls.map((url, index) => new SolanaNode(chain, url, index + 1));
+    // what a node refuses another one may know
+    this.endpoints = new EndpointList(chain, nodes, () => false);
+  }
+
+  verifyIdentity(): Promise<void> {
+    return this.endpoints.verify();
+  }
+
+  head(): Promise<{ number: number }> {
+    return this.endpoints.run(async (node) => ({ number: await node.slot() }));
+  }
+
+  /** Those of any payment: what its accounts cost is asked when it is prepared. */
+  feeLevels(): Promise<FeeLevels> {
+    return this.endpoints.run(async (node) => encodeLevels({ price: await fetchPrice(node, []) }));
+  }
+
+  prepare({ intent }: PrepareRequest): Promise<Prepared> {
+    return this.endpoints.run((node) => prepareTransfer(node, this.chain, intent));
+  }
+
+  status(attempts: KnownAttempt[]): Promise<AttemptStatus[]> {
+    return attempts.length === 0 ? Promise.resolve([]) : askStatus(this.endpoints, this.chain, attempts, this.proofs);
+  }
+
+  proveImpossible(unsigned: Hex): Promise<EndpointView | null> {
+    return this.endpoints.run((node) => proveAt(node, this.chain, unsigned));
+  }
+
+  broadcast(bytes: Hex): Promise<BroadcastOutcome> {
+    const { id } = readForeign(fromHex(bytes), []);
+    return this.endpoints.run((node) => sendTo(node, bytes, id));
+  }
+
+  /** Transactions have no order. */
+  usedOrdinals(): Promise<null> {
+    return Promise.resolve(null);
+  }
+
+  /** Nobody signs anything for the gateway to send here. */
+  foreignState({ id }: ForeignTransaction): Promise<ForeignState> {
+    return this.endpoints.run(async (node) => ((await node.transaction(id)) ? 'executed' : 'absent'));
+  }
+
+  effects(items: EffectRequest[]): Promise<Map<string, InclusionEffect>> {
+    return this.endpoints.run(async (node) => {
+      const found = await Promise.all(items.map(async (item) => [item.id, await findEffect(node, item)] as const));
+      return new Map(found.flatMap(([id, effect]) => (effect ? [[id, effect]] : [])));
+    });
+  }
+
+  block(number: number): Promise<ChainBlock | null> {
+    return this.endpoints.run(async (node) => {
+      const header = number <= (await node.slot()) ? await node.header(number) : null;
+      return header && { number, hash: header.blockhash, parentHash: header.parentHash };
+    });
+  }
+
+  scan(from: number, to: number, isOurs: IsOurs): Promise<ScanResult> {
+    if (from < 0 || to < from || to - from >= maxScanRange) throw new RangeError(`a scan covers 1 to ${maxScanRange} blocks`);
+    const lookUp: IsOurs = (keys) =>
+      isOurs(keys).catch((error: unknown) => {
+        // the endpoint is not at fault: another one must not be tried
+        throw error instanceof GatewayError
+          ? error
+          : new GatewayError('unavailable', 'The look-up of deposit addresses failed', { cause: error });
+      });
+    return this.endpoints.run((node) => scanBlocks(node, this.chain, { from, to }, lookUp));
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * Solana's message format, version 0 (solana-message: versions/v0), without address lookup tables: the fee payer is the only signer. What it
+ * reads is checked by encoding it again.
+ */
+
+interface AccountMeta {
+  key: Buffer;
+  isWritable: boolean;
+}
+
+export interface Instruction {
+  program: Buffer;
+  accounts: AccountMeta[];
+  data: Buffer;
+}
+
+/** As its bytes say it. */
+export interface Message {
+  payer: Buffer;
+  blockhash: Buffer;
+  instructions: { program: Buffer; accounts: Buffer[]; data: Buffer }[];
+}
+
+const versionZero = 0x80;
+const keyBytes = 32;
+/** One packet of 1,280 bytes without the headers of IPv6 (PACKET_DATA_SIZE), and without the signature and their number. */
+const maxBytes = 1_232 - 65;
+
+/**
+ * The accounts are in the order of Solana's own compiler (CompiledKeys): the payer, the writable ones and the others, each group ordered by its
+ * bytes. @throws Error for more than a transaction can hold.
+ */
+export function writeMessage(payer: Buffer, blockhash: Buffer, instructions: readonly Instruction[]): Buffer {
+  const keys = collectKeys(payer, instructions);
+  const position = (key: Buffer): number => keys.all.findIndex((it) => it.equals(key));
+  const bytes = Buffer.concat([
+    Buffer.from([versionZero, 1, 0, keys.readonlyCount]),
+    writeLength(keys.all.length),
+    ...keys.all,
+    blockhash,
+    writeLength(instructions.length),
+    ...instructions.flatMap(({ program, accounts, data }) => [
+      Buffer.from([position(program)]),
+      writeLength(accounts.length),
+      Buffer.from(accounts.map(({ key }) => position(key))),
+      writeLength(data.length),
+      data,
+    ]),
+    // lookup tables
+    writeLength(0),
+  ]);
+  if (bytes.length > maxBytes) throw new Error('the message does not fit into a transaction');
+  return bytes;
+}
+
+function collectKeys(payer: Buffer, instructions: readonly Instruction[]): { all: Buffer[]; readonlyCount: number } {
+  const writable = new Map<string, boolean>();
+  const used = instructions.flatMap(({ program, accounts }) => [...accounts, { key: program, isWritable: false }]);
+  for (const { key, isWritable } of used) {
+    const hex = key.toString('hex');
+    writable.set(hex, isWritable || writable.get(hex) === true);
+  }
+  writable.delete(payer.toString('hex'));
+  const ordered = (wanted: boolean): Buffer[] =>
+    [...writable]
+      .flatMap(([hex, isWritable]) => (isWritable === wanted ? [Buffer.from(hex, 'hex')] : []))
+      .sort((a, b) => Buffer.compare(a, b));
+  const readonly = ordered(false);
+  return { all: [payer, ...ordered(true), ...readonly], readonlyCount: readonly.length };
+}
+
+/** compact-u16: groups of seven bits, the lowest first. */
+export function writeLength(length: number): Buffer {
+  if (length > 0xffff) throw new Error('a length is out of range');
+  const groups = [length & 127, (length >> 7) & 127, length >> 14];
+  const last = length < 1 << 7 ? 0 : length < 1 << 14 ? 1 : 2;
+  return Buffer.from(groups.slice(0, last + 1).map((group, index) => (index < last ? group | 128 : group)));
+}
+
+/** @throws Error for bytes that are no such message; there may be other bytes of the same message. */
+export function readMessage(bytes: Buffer): Message {
+  if (bytes.length > maxBytes) throw new Error('the message does not fit into a transaction');
+  const reader = createReader(bytes);
+  const [version, signers] = reader.take(4);
+  if (version !== versionZero) throw new Error('the message is not of version 0');
+  if (signers !== 1) throw new Error('the fee payer is the only signer');
+  const keys = reader.list(() => reader.take(keyBytes));
+  const key = (index: number | undefined): Buffer => {
+    const found = keys[index as number];
+    if (!found) throw new Error('an instruction names no account of the message');
+    return found;
+  };
+  const payer = key(0);
+  const blockhash = reader.take(keyBytes);
+  const instructions = reader.list(() => ({
+    program: key(reader.take(1)[0]),
+    accounts: reader.list(() => key(reader.take(1)[0])),
+    data: reader.take(reader.length()),
+  }));
+  if (reader.length() !== 0) throw new Error('lookup tables are not used');
+  if (!reader.isAtEnd()) throw new Error('bytes follow the message');
+  return { payer, blockhash, instructions };
+}
+
+function createReader(bytes: Buffer) {
+  let position = 0;
+  const take = (size: number): Buffer => {
+    if (size > bytes.length - position) throw new Error('the message ends too early');
+    position += size;
+    return bytes.subarray(position - size, position);
+  };
+  const length = (): number => {
+    let value = 0;
+    for (let group = 0; group < 3; group += 1) {
+      const byte = take(1)[0] as number;
+      value |= (byte & 127) << (7 * group);
+      if (byte < 128) return value;
+    }
+    throw new Error('a length is out of range');
+  };
+  // each item takes a byte at least, so that the bytes limit their number
+  const list = <T>(item: () => T): T[] => Array.from({ length: length() }, item);
+  return { take, length, list, isAtEnd: () => position === bytes.length };
+}

@@ -1,0 +1,56 @@
+import type { EffectRequest } from '../chain-client';
+import type { InclusionEffect } from '../types';
+import type { Executed } from './answers';
+import { toAddress } from './codec/address';
+import { decode } from './codec/transaction';
+import type { UnsignedTransaction } from './codec/unsigned';
+import { associatedTokenAccount } from './codec/token-account';
+import type { SolanaNode } from './node';
+
+/** What a finalized transaction has done; null: the node knows none of this id. */
+export async function findEffect(
+  node: SolanaNode,
+  { id, unsigned }: Omit<EffectRequest, 'intent'>,
+): Promise<InclusionEffect | null> {
+  const executed = await node.transaction(id);
+  if (!executed) return null;
+  const block = await node.header(executed.slot);
+  if (!block) throw new Error('the block of a finalized transaction is missing');
+  return toEffect(executed, block, unsigned);
+}
+
+/** `executed`: a transaction of these bytes, in this block. @throws Error for one of other bytes. */
+export function toEffect(
+  executed: Executed,
+  block: { slot: number; blockhash: string },
+  unsigned: EffectRequest['unsigned'],
+): InclusionEffect {
+  if (`0x${executed.message.toString('hex')}` !== unsigned) throw new Error('the transaction is not made of the attempt’s bytes');
+  const transaction = decode(unsigned);
+  const { success } = executed;
+  const moved = success ? toMoved(executed, transaction) : { debited: null, received: null };
+  const spent = lostBy(executed, 0) - (success && transaction.token === null ? transaction.amount : 0n);
+  return { blockNumber: block.slot, blockHash: block.blockhash, success, fee: spent, ...moved };
+}
+
+/** Signature, priority fee and rent are what the payer has less, beside a payment. */
+function lostBy({ before, after }: Executed, account: number): bigint {
+  const [had, has] = [before[account], after[account]];
+  if (typeof had !== 'bigint' || typeof has !== 'bigint') throw new Error('the answer does not say exactly what was paid');
+  return had - has;
+}
+
+/** A token may keep a part of what is paid. */
+function toMoved(
+  { keys, tokensBefore, tokensAfter }: Executed,
+  { owner, recipient, amount, token }: UnsignedTransaction,
+): Pick<InclusionEffect, 'debited' | 'received'> {
+  if (token === null) return { debited: amount, received: amount };
+  const gained = (wallet: Buffer): bigint | null => {
+    const { address } = toAddress(associatedTokenAccount(wallet, token.mint, token.program));
+    const [had, has] = [tokensBefore, tokensAfter].map((list) => list.find(({ account }) => keys[account] === address)?.amount);
+    return had === undefined && has === undefined ? null : (has ?? 0n) - (had ?? 0n);
+  };
+  const [lost, received] = [gained(owner), gained(recipient)];
+  return { debited: lost === null ? null : -lost, received };
+}

@@ -1,0 +1,82 @@
+import { fromHex } from '../../platform/hex';
+import type { ImpossibleProof } from '../chain-client';
+import type { ChainDefinition, Hex } from '../types';
+import type { Block, Executed, Header } from './answers';
+import { messageHash } from './codec';
+import { toBase58 } from './codec/base58';
+import { decode } from './codec/transaction';
+import type { SolanaNode } from './node';
+
+/**
+ * Blocks behind the one whose hash a message has that may hold it: 150 by what nodes say (MAX_PROCESSING_AGE of Agave), and one more by how
+ * they count a hash's age, which begins with the block after it. With room beyond that.
+ */
+export const validBlocks = 160;
+/** Blocks that are looked through for one with the message's hash, where nothing says which it is: about ten minutes. */
+const maxSearched = 1_500;
+/** Slots without a block may come in rows, when the chain stood still. */
+const maxSlots = 20_000;
+const headersAtOnce = 10;
+
+/** `open`: it may still be executed. `lacking`: the node does not have the blocks of a proof; another one may. `found`: under whatever id. */
+export type Expiry =
+  | { state: 'open' }
+  | { state: 'lacking' }
+  | { state: 'found'; executed: Executed; block: Header }
+  | { state: 'expired'; proof: ImpossibleProof };
+
+/**
+ * Proof that a message was never executed and never will be. Only the next finalized blocks behind the one whose hash it has may hold it: none
+ * of them, each the child of the one before, does, under any signature; and the block behind them is as deep as watching goes. `slot`: of the
+ * block with the hash, if known; what the node shows counts.
+ */
+export async function findExpiry(node: SolanaNode, chain: ChainDefinition, unsigned: Hex, slot: number | null): Promise<Expiry> {
+  const head = await node.slot();
+  const blockhash = toBase58(decode(unsigned).blockhash);
+  const start = await findStart(node, head, blockhash, slot);
+  if (!start) return { state: 'lacking' };
+  const ends = start.height + validBlocks;
+  const slots = await node.slots(start.slot + 1, Math.min(head, start.slot + maxSlots));
+  const life = slots.slice(0, validBlocks);
+  const behind = slots.slice(validBlocks);
+  // the first block behind them has as many others on it as watching goes deep
+  if (behind.length < chain.finalityDepth) return { state: 'open' };
+  const wanted = messageHash(fromHex(unsigned));
+  let last: Header = start;
+  for (const next of life) {
+    const block = await node.block(next);
+    if (!block || !follows(block, last)) return { state: 'lacking' };
+    const executed = findMessage(block, wanted);
+    if (executed) return { state: 'found', executed, block };
+    last = block;
+  }
+  const [endSlot] = behind as [number];
+  const end = await node.header(endSlot);
+  if (!end || !follows(end, last) || end.height <= ends) return { state: 'lacking' };
+  const proof = {
+    ...{ start_slot: start.slot, start_hash: start.blockhash, last_block_height: ends },
+    ...{ end_slot: end.slot, end_hash: end.blockhash },
+  };
+  return { state: 'expired', proof };
+}
+
+const follows = ({ parentHash, parentSlot, height }: Header, last: Header): boolean =>
+  parentHash === last.blockhash && parentSlot === last.slot && height === last.height + 1;
+
+const findMessage = ({ transactions }: Block, wanted: string): Executed | undefined =>
+  transactions.find(({ message }) => messageHash(message) === wanted);
+
+/** The block with this hash; null: the node does not show it, or not any more. */
+async function findStart(node: SolanaNode, head: number, blockhash: string, slot: number | null): Promise<Header | null> {
+  if (slot !== null && slot <= head) {
+    const header = await node.header(slot);
+    if (header?.blockhash === blockhash) return header;
+  }
+  const slots = (await node.slots(Math.max(0, head - 2 * maxSearched), head)).reverse().slice(0, maxSearched);
+  for (let index = 0; index < slots.length; index += headersAtOnce) {
+    const headers = await Promise.all(slots.slice(index, index + headersAtOnce).map((it) => node.header(it)));
+    const found = headers.find((header) => header?.blockhash === blockhash);
+    if (found) return found;
+  }
+  return null;
+}

@@ -1,0 +1,36 @@
+import { GatewayError } from '../../platform/errors';
+import type { Family } from '../family';
+import { findFeeLevels } from '../fee-levels';
+import { createSolanaCodec } from './codec';
+import { isOnCurve, toBytes } from './codec/address';
+import { solanaFees } from './fees';
+import { networks, type SolanaNetwork } from './network';
+
+/**
+ * A Solana cluster: a transaction uses nothing up, and expires with its block hash. The same bytes are sent again when stuck; once they have
+ * expired and no block holds their message, a new one is made; when abandoned, their expiry is waited for.
+ */
+const createSolanaFamily = (network: SolanaNetwork): Family => ({
+  name: network.family,
+  rules: { stuck: 'rebroadcast', expired: 'reissue', abandoned: 'expiry' },
+  keyProtocol: 'frost-ed25519',
+  addressOnManyChains: false,
+  tokenType: 'SPL',
+  carriesMemo: true,
+  fees: solanaFees,
+  ...createSolanaCodec(network),
+  bound: async (manager, { chain, source, token, outputs }) => {
+    for (const recipient of outputs.map((output) => toBytes(output.recipient))) assertPayable(recipient, source.addressKey);
+    return solanaFees.bound(chain, token, await findFeeLevels(manager, chain));
+  },
+  reserve: () => Promise.resolve({ outcome: 'reserved', resources: [] }),
+});
+
+function assertPayable(recipient: Buffer, ownKey: string): void {
+  if (recipient.toString('hex') === ownKey) throw new GatewayError('business_error', 'Nothing can be sent to the account itself');
+  // token accounts are among them: what is sent to one may be lost
+  if (!isOnCurve(recipient))
+    throw new GatewayError('business_error', 'The recipient is an account of a program, such as a token account, and no wallet');
+}
+
+export const solanaFamilies: readonly Family[] = networks.map(createSolanaFamily);

@@ -1,0 +1,58 @@
+import type { FeeStrategy } from '../family';
+import type { ChainDefinition, FeeLevels, TokenDefinition } from '../types';
+import type { TokenProgram } from './codec/programs';
+import { maxPrice } from './codec/transaction';
+
+/** What a chain asks now. */
+export interface SolanaFeeLevels {
+  /** Priority fee, millionths of a lamport for a compute unit, as recent blocks have taken it. */
+  price: bigint;
+}
+
+/** Lamports for each signature (Solana's documents, "Fee structure"). */
+export const signatureFee = 5_000n;
+const millionths = 1_000_000n;
+/** 3,480 lamports for a byte and year, two years, and 128 bytes for the account itself (solana-rent). */
+const rentOf = (bytes: bigint): bigint => (128n + bytes) * 6_960n;
+/**
+ * Rent of a token account, lamports. Of the Token program it has 165 bytes, which cost 2,039,280. Of Token-2022 it has 170 and a few more for
+ * extensions that its mint demands: room for 256, and what does not fit is not prepared.
+ */
+export const accountRent: Readonly<Record<TokenProgram, bigint>> = { token: rentOf(165n), 'token-2022': rentOf(256n) };
+
+interface MessageCost {
+  /** Limit of compute units: the priority fee is paid for all of it. */
+  units: number;
+  price: bigint;
+  /** The program whose token account may be created; null: none. */
+  creates: TokenProgram | null;
+}
+
+/** Most that a message can cost its payer besides the payment, lamports (get_prioritization_fee rounds up). */
+export const maxFee = ({ units, price, creates }: MessageCost): bigint =>
+  signatureFee + (BigInt(units) * price + millionths - 1n) / millionths + (creates ? accountRent[creates] : 0n);
+
+/** Limits for a bound, before a simulation says what is needed: with memo and a token account to create. */
+const usualUnits = { native: 60_000, token: 120_000 };
+/** The price of a later attempt may be higher than that of now. */
+const headroom = 3n;
+
+export const encodeLevels = ({ price }: SolanaFeeLevels): FeeLevels => ({ price: price.toString() });
+
+/** @throws Error for levels that encodeLevels has not made. */
+function decodeLevels({ price }: FeeLevels): SolanaFeeLevels {
+  if (typeof price !== 'string' || !/^\d{1,18}$/.test(price)) throw new Error('the fee levels are not of a Solana chain');
+  return { price: BigInt(price) };
+}
+
+/** No message offers more. */
+export const capped = (price: bigint): bigint => (price < maxPrice ? price : maxPrice);
+
+/** Whether the recipient has a token account is asked when an attempt is prepared: the bound has its rent. */
+function bound(_chain: ChainDefinition, { contract }: TokenDefinition, levels: FeeLevels): bigint {
+  const price = capped(decodeLevels(levels).price * headroom);
+  if (contract === null) return maxFee({ units: usualUnits.native, price, creates: null });
+  return maxFee({ units: usualUnits.token, price, creates: 'token-2022' });
+}
+
+export const solanaFees: FeeStrategy = { bound };

@@ -1,0 +1,14 @@
+/** Bytes and addresses are the same on every cluster: what a cluster signs is a family of its own. */
+export interface SolanaNetwork {
+  /** Name of the family. */
+  family: string;
+  /** CAIP-2 (namespace solana): the first 32 letters of the hash of the genesis block. */
+  caip2: string;
+}
+
+const mainnet: SolanaNetwork = { family: 'solana', caip2: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp' };
+const devnet: SolanaNetwork = { family: 'solana-devnet', caip2: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1' };
+/** A chain on one machine, with a genesis of its own. */
+export const local: SolanaNetwork = { family: 'solana-local', caip2: 'solana:local' };
+
+export const networks: readonly SolanaNetwork[] = [mainnet, devnet, local];

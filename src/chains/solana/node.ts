@@ -1,0 +1,179 @@
+import { ConfigError } from '../../platform/config';
+import { fromHex } from '../../platform/hex';
+import { rpcUrlsVariable } from '../config';
+import { type Endpoint, once } from '../endpoints';
+import type { ChainDefinition, Hex, JsonValue } from '../types';
+import {
+  type Account,
+  type Block,
+  type Executed,
+  type Header,
+  readAccount,
+  readBlock,
+  readExecuted,
+  readHash,
+  readHeader,
+  readList,
+  readNumber,
+  readObject,
+  readText,
+  readValue,
+} from './answers';
+import { call, RpcError } from './rpc';
+
+const finalized = { commitment: 'finalized' };
+/** Of full blocks: only the follower and proofs ask for them. */
+const blocksMs = 60_000;
+/** SLOT_SKIPPED and LONG_TERM_STORAGE_SLOT_SKIPPED of rpc-client-api, custom_error.rs. */
+const skipped: ReadonlySet<number> = new Set([-32_007, -32_009]);
+
+export interface Latest {
+  /** Of the block whose hash it is. */
+  slot: number;
+  blockhash: string;
+  lastValidBlockHeight: number;
+}
+
+export interface Simulated {
+  /** null: it would succeed. */
+  error: JsonValue;
+  units: number;
+}
+
+export interface SignatureState {
+  slot: number;
+  isFinalized: boolean;
+}
+
+/** A node of Solana, or a service that answers as one. What it says of the chain is of finalized blocks unless a method says otherwise. */
+export class SolanaNode implements Endpoint {
+  private readonly where: string;
+
+  /** `position`: of its url in the configuration, from 1. */
+  constructor(
+    private readonly chain: ChainDefinition,
+    private readonly url: string,
+    position: number,
+  ) {
+    this.where = `${rpcUrlsVariable(chain.name)} entry ${position}`;
+  }
+
+  get host(): string {
+    return new URL(this.url).host;
+  }
+
+  readonly identify = once(() => this.checkIdentity());
+
+  async slot(): Promise<number> {
+    return readNumber(await this.ask('getSlot', [finalized]));
+  }
+
+  async latest(): Promise<Latest> {
+    const answer = readObject(await this.ask('getLatestBlockhash', [finalized]));
+    const { blockhash, lastValidBlockHeight } = readObject(answer.value);
+    const slot = readNumber(readObject(answer.context).slot);
+    return { slot, blockhash: readHash(blockhash), lastValidBlockHeight: readNumber(lastValidBlockHeight) };
+  }
+
+  /** Slots from..to (inclusive, at most 500,000) that have a block; those that the node does not have any more are left out. */
+  async slots(from: number, to: number): Promise<number[]> {
+    const slots = readList(await this.ask('getBlocks', [from, to, finalized])).map(readNumber);
+    if (slots.some((slot, index) => slot < from || slot > to || slot <= (slots[index - 1] ?? -1)))
+      throw new Error('the answer is about other slots');
+    return slots;
+  }
+
+  /** null: the slot has no block. @throws RpcError where the node does not have it (yet). */
+  header(slot: number): Promise<Header | null> {
+    return this.getBlock(slot, 'none', readHeader);
+  }
+
+  /** As `header`, with transactions. */
+  block(slot: number): Promise<Block | null> {
+    return this.getBlock(slot, 'full', readBlock);
+  }
+
+  /** Of a finalized transaction; null: the node knows none. */
+  async transaction(id: string): Promise<(Executed & { slot: number }) | null> {
+    const answer = await this.ask('getTransaction', [
+      id,
+      { ...finalized, encoding: 'base64', maxSupportedTransactionVersion: 0 },
+    ]);
+    if (answer === null) return null;
+    const executed = readExecuted(answer);
+    if (executed.id !== id) throw new Error('the answer is about another transaction');
+    return { ...executed, slot: readNumber(readObject(answer).slot) };
+  }
+
+  /** Of newer blocks too; null where the node knows no such transaction. */
+  async signatureStates(ids: string[]): Promise<(SignatureState | null)[]> {
+    const states = readList(readValue(await this.ask('getSignatureStatuses', [ids, { searchTransactionHistory: false }])));
+    if (states.length !== ids.length) throw new Error('the answer is about other transactions');
+    return states.map((state) => {
+      if (state === null) return null;
+      const { slot, confirmationStatus } = readObject(state);
+      return { slot: readNumber(slot), isFinalized: confirmationStatus === 'finalized' };
+    });
+  }
+
+  /** In the order of the addresses (Base58, at most 100). */
+  async accounts(addresses: string[]): Promise<(Account | null)[]> {
+    const answer = await this.ask('getMultipleAccounts', [addresses, { ...finalized, encoding: 'base64' }]);
+    const accounts = readList(readValue(answer)).map(readAccount);
+    if (accounts.length !== addresses.length) throw new Error('the answer is about other accounts');
+    return accounts;
+  }
+
+  /** Lamports that an account of so many bytes has to hold. */
+  async minimumBalance(bytes: number): Promise<bigint> {
+    return BigInt(readNumber(await this.ask('getMinimumBalanceForRentExemption', [bytes])));
+  }
+
+  /** The priority fees of recent blocks that have written to these accounts, millionths of a lamport for a unit: the least that was paid. */
+  async recentPrices(accounts: string[]): Promise<bigint[]> {
+    const fees = readList(await this.ask('getRecentPrioritizationFees', [accounts]));
+    return fees.map((fee) => BigInt(readNumber(readObject(fee).prioritizationFee)));
+  }
+
+  /** Executes a transaction on the newest finalized state; its signature is not looked at. */
+  async simulate(transaction: Buffer): Promise<Simulated> {
+    const options = { ...finalized, encoding: 'base64', sigVerify: false, replaceRecentBlockhash: false };
+    const { err, unitsConsumed } = readObject(
+      readValue(await this.ask('simulateTransaction', [transaction.toString('base64'), options])),
+    );
+    return { error: err ?? null, units: unitsConsumed === undefined ? 0 : readNumber(unitsConsumed) };
+  }
+
+  /** Hands signed bytes to the node, which passes them on without a trial. Its answer is their id. @throws RpcError for a refusal. */
+  async send(bytes: Hex): Promise<string> {
+    const options = { encoding: 'base64', skipPreflight: true, maxRetries: 0 };
+    return readText(await this.ask('sendTransaction', [fromHex(bytes).toString('base64'), options]));
+  }
+
+  private async getBlock<T>(
+    slot: number,
+    transactionDetails: string,
+    read: (slot: number, answer: JsonValue) => T,
+  ): Promise<T | null> {
+    const options = { ...finalized, encoding: 'base64', transactionDetails, maxSupportedTransactionVersion: 0, rewards: false };
+    try {
+      const answer = await this.ask('getBlock', [slot, options], blocksMs);
+      return answer === null ? null : read(slot, answer);
+    } catch (error) {
+      if (error instanceof RpcError && skipped.has(error.code)) return null;
+      throw error;
+    }
+  }
+
+  private ask(method: string, params: JsonValue[], timeoutMs?: number): Promise<JsonValue> {
+    return call(this.url, method, params, timeoutMs);
+  }
+
+  private async checkIdentity(): Promise<void> {
+    const { name, network, genesisHash } = this.chain;
+    if (genesisHash === null) return;
+    const found = readHash(await this.ask('getGenesisHash', []));
+    if (found !== genesisHash)
+      throw new ConfigError(`${this.where} serves a chain with another genesis block than ${name} (${network})`);
+  }
+}

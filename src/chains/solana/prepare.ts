@@ -1,0 +1,115 @@
+import { GatewayError } from '../../platform/errors';
+import { fromHex } from '../../platform/hex';
+import { unavailable } from '../endpoints';
+import type { ChainDefinition, Prepared, TransactionIntent, TransactionOutput } from '../types';
+import type { Account } from './answers';
+import { createSolanaCodec, getPayment } from './codec';
+import { toBytes } from './codec/address';
+import { toBase58 } from './codec/base58';
+import { writeLength } from './codec/message';
+import { programs, tokenPrograms } from './codec/programs';
+import { associatedTokenAccount } from './codec/token-account';
+import { maxUnits } from './codec/transaction';
+import { type SolanaDetails, toPrepared } from './details';
+import { accountRent, capped, maxFee } from './fees';
+import { fetchPrice } from './levels';
+import { readMint } from './mint';
+import { networks } from './network';
+import type { Simulated, SolanaNode } from './node';
+
+/** On the units that a simulation has taken: the state may be another one when a block executes it. In hundredths, and at least. */
+const margin = 120;
+const leastUnits = 1_000;
+/** Bytes of a token account of the Token program; of Token-2022, with the owner fixed, which every associated account has. */
+const accountBytes = { token: 165, 'token-2022': 170 };
+
+interface Context {
+  node: SolanaNode;
+  chain: ChainDefinition;
+  /** What the sender has, lamports. */
+  balance: bigint;
+}
+
+/**
+ * Refers to the newest finalized block: no fork takes that away. The fee bound is what the message can cost at most.
+ * @throws GatewayError reverted_on_chain; chain_unavailable also while the account has less SOL than the transaction takes.
+ */
+export async function prepareTransfer(node: SolanaNode, chain: ChainDefinition, intent: TransactionIntent): Promise<Prepared> {
+  const payment = getPayment(intent);
+  const [latest, accounts] = await Promise.all([
+    node.latest(),
+    node.accounts([intent.from, payment.recipient, ...(payment.tokenContract === null ? [] : [payment.tokenContract])]),
+  ]);
+  const [sender, recipient, mint] = accounts as [Account | null, Account | null, Account | null | undefined];
+  const context = { node, chain, balance: sender?.lamports ?? 0n };
+  assertWallet(chain, recipient);
+  const { token, writes } =
+    mint === undefined
+      ? { token: null, writes: [payment.recipient] }
+      : await prepareToken(context, { from: intent.from, mint, ...payment });
+  const price = capped(await fetchPrice(node, [intent.from, ...writes]));
+  const draft: SolanaDetails = { ...latest, units: maxUnits, price, token };
+  const units = toUnits(chain, await node.simulate(buildDraft(chain, intent, draft)));
+  const fee = maxFee({ units, price, creates: token?.creates ? token.program : null });
+  await assertCovered(context, token === null ? payment.amount : 0n, fee, token === null && !recipient ? payment.amount : null);
+  return toPrepared({ ...draft, units }, fee);
+}
+
+/** Programs and token accounts have other owners than the System program; whoever is new to the chain has none. */
+function assertWallet({ name }: ChainDefinition, recipient: Account | null): void {
+  if (!recipient || recipient.program === toBase58(programs.system)) return;
+  const isToken = Object.values(tokenPrograms).some((program) => toBase58(program) === recipient.program);
+  const what = isToken ? 'a token account or a token: name the wallet that owns it' : 'an account of a program';
+  throw new GatewayError('reverted_on_chain', `The recipient is no wallet on ${name}, but ${what}`);
+}
+
+async function prepareToken(
+  { node, chain }: Context,
+  { from, recipient, tokenContract, mint }: TransactionOutput & { from: string; mint: Account | null },
+): Promise<{ token: NonNullable<SolanaDetails['token']>; writes: string[] }> {
+  const read = readMint(mint);
+  if (typeof read === 'string') throw new GatewayError('reverted_on_chain', `The token is not moved on ${chain.name}: ${read}`);
+  const { program, decimals } = read;
+  const bytes = toBytes(tokenContract as string);
+  const writes = [from, recipient].map((owner) => toBase58(associatedTokenAccount(toBytes(owner), bytes, program)));
+  const [own, account] = await node.accounts(writes);
+  if (!own) throw unavailable(chain, 'the account has nothing of the token');
+  const creates = !account;
+  if (creates && (await node.minimumBalance(accountBytes[program])) > accountRent[program])
+    throw new GatewayError('reverted_on_chain', `A token account costs more on ${chain.name} than a transaction may`);
+  return { token: { program, decimals, creates }, writes };
+}
+
+/** With an empty signature, which a simulation does not look at. */
+function buildDraft(chain: ChainDefinition, intent: TransactionIntent, details: SolanaDetails): Buffer {
+  const network = networks.find(({ family }) => family === chain.family);
+  if (!network) throw new Error(`${chain.name} is no Solana chain`);
+  const prepared = toPrepared(details, 0n);
+  const message = createSolanaCodec(network).build({ chain, intent, kind: 'first', prepared, resources: [] });
+  return Buffer.concat([writeLength(1), Buffer.alloc(64), fromHex(message)]);
+}
+
+function toUnits({ name }: ChainDefinition, { error, units }: Simulated): number {
+  if (error === 'BlockhashNotFound') throw new Error('the node does not know its own block');
+  if (error === 'AccountNotFound' || error === 'InsufficientFundsForFee')
+    throw new GatewayError('chain_unavailable', `${name}: the account has less SOL than the transaction takes`);
+  if (error !== null) throw new GatewayError('reverted_on_chain', `${name} would refuse this transfer`);
+  return Math.min(maxUnits, Math.max(leastUnits, Math.ceil((units * margin) / 100)));
+}
+
+/**
+ * An account has nothing, or what the chain demands of an account without data. `given`: what a recipient that is new to the chain gets; null:
+ * there is none.
+ */
+async function assertCovered({ node, chain, balance }: Context, paid: bigint, fee: bigint, given: bigint | null): Promise<void> {
+  const left = balance - paid - fee;
+  if (left < 0n) throw unavailable(chain, 'the account has less SOL than the transaction takes');
+  const least = await node.minimumBalance(0);
+  if (left > 0n && left < least)
+    throw new GatewayError('reverted_on_chain', `Less than ${least} lamports would be left, which ${chain.name} does not allow`);
+  if (given !== null && given < least)
+    throw new GatewayError(
+      'reverted_on_chain',
+      `The recipient is new to ${chain.name} and has to get ${least} lamports at least`,
+    );
+}

@@ -1,0 +1,111 @@
+import type { AttemptState, AttemptStatus, EndpointView, ImpossibleProof, KnownAttempt } from '../chain-client';
+import type { EndpointList } from '../endpoints';
+import type { ChainDefinition, Hex } from '../types';
+import { findEffect, toEffect } from './effects';
+import { findExpiry } from './expiry';
+import type { SolanaNode } from './node';
+
+type Endpoints = Pick<EndpointList<SolanaNode>, 'run' | 'some'>;
+
+/** Proofs that were found, by message: they hold for ever, and finding one again takes many blocks. */
+export class Proofs {
+  private readonly known = new Map<string, ImpossibleProof>();
+
+  constructor(private readonly limit = 1_000) {}
+
+  find(key: string): ImpossibleProof | undefined {
+    return this.known.get(key);
+  }
+
+  add(key: string, proof: ImpossibleProof): void {
+    const [oldest] = this.known.keys();
+    if (this.known.size >= this.limit && oldest !== undefined) this.known.delete(oldest);
+    this.known.set(key, proof);
+  }
+}
+
+interface View {
+  states: AttemptStatus[];
+  /** False where the node lacks blocks that a proof needs: another one may have them. */
+  isConclusive: boolean;
+}
+
+/** The state of every attempt, seen by one node: the first whose view is conclusive, or else the first that answers. */
+export async function askStatus(
+  endpoints: Endpoints,
+  chain: ChainDefinition,
+  attempts: KnownAttempt[],
+  proofs: Proofs,
+): Promise<AttemptStatus[]> {
+  const inconclusive: View[] = [];
+  try {
+    return await endpoints.run(async (node) => {
+      const head = await node.slot();
+      const view: View = { states: [], isConclusive: true };
+      for (const attempt of attempts) {
+        const { state, isLacking } = await stateOf(node, endpoints, { chain, head, proofs }, attempt);
+        view.isConclusive &&= !isLacking;
+        view.states.push({ attempt: attempt.attempt, ...state });
+      }
+      if (view.isConclusive) return view.states;
+      inconclusive.push(view);
+      throw new Error('it lacks blocks that a proof needs');
+    });
+  } catch (error) {
+    const [first] = inconclusive;
+    if (first) return first.states;
+    throw error;
+  }
+}
+
+/** As `status`, of one message, and nothing remembered. @throws Error where the node lacks blocks that the proof needs. */
+export async function proveAt(node: SolanaNode, chain: ChainDefinition, unsigned: Hex): Promise<EndpointView | null> {
+  const head = await node.slot();
+  const block = await node.header(head);
+  if (!block) throw new Error('the node does not show its newest block');
+  const { state } = await findExpiry(node, chain, unsigned, null);
+  if (state === 'lacking') throw new Error('it lacks blocks that a proof needs');
+  return state === 'expired' ? { endpoint: node.host, block: { number: head, hash: block.blockhash } } : null;
+}
+
+async function stateOf(
+  node: SolanaNode,
+  endpoints: Endpoints,
+  { chain, head, proofs }: { chain: ChainDefinition; head: number; proofs: Proofs },
+  { unsigned, ids, messageKey, expiry }: KnownAttempt,
+): Promise<{ state: AttemptState; isLacking?: true }> {
+  const depthOf = (slot: number): number => Math.max(1, head - slot + 1);
+  for (const id of ids) {
+    const effect = await findEffect(node, { id, unsigned });
+    if (effect) return { state: { state: 'included', id, depth: depthOf(effect.blockNumber), effect } };
+  }
+  const known = proofs.find(messageKey);
+  if (known) return { state: { state: 'impossible', proof: known } };
+  const slot = typeof expiry?.slot === 'number' ? expiry.slot : null;
+  const found = await findExpiry(node, chain, unsigned, slot);
+  if (found.state === 'found') {
+    const { executed, block } = found;
+    const effect = toEffect(executed, block, unsigned);
+    return { state: { state: 'included', id: executed.id, depth: depthOf(block.slot), effect } };
+  }
+  if (found.state === 'expired') {
+    await assertNowhere(endpoints, ids);
+    proofs.add(messageKey, found.proof);
+    return { state: { state: 'impossible', proof: found.proof } };
+  }
+  const states = ids.length === 0 ? [] : await node.signatureStates(ids);
+  const seen = ids.find((_, index) => states[index]);
+  const state: AttemptState = seen === undefined ? { state: 'absent' } : { state: 'pending', id: seen };
+  return found.state === 'lacking' ? { state, isLacking: true } : { state };
+}
+
+/**
+ * A node may leave a transaction out of its answers: no other one may have executed it. @throws Error when one has, so that another node is
+ * asked for its state.
+ */
+async function assertNowhere(endpoints: Endpoints, ids: string[]): Promise<void> {
+  for (const id of ids) {
+    if (await endpoints.some(async (node) => (await node.transaction(id)) !== null))
+      throw new Error('another endpoint has executed what this one lacks');
+  }
+}

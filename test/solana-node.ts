@@ -1,0 +1,170 @@
+import { createHash } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { toBase58 } from '../src/chains/solana/codec/base58';
+import { programs } from '../src/chains/solana/codec/programs';
+import { readForeign } from '../src/chains/solana/foreign';
+import type { JsonObject, JsonValue } from '../src/chains/types';
+
+/** Finalized blocks that a test makes, behind the JSON-RPC face of a node: it executes nothing, what transactions do is said by the test. */
+
+interface StubBlock {
+  slot: number;
+  parentSlot: number;
+  blockhash: string;
+  previousBlockhash: string;
+  blockHeight: number;
+  transactions: JsonObject[];
+}
+
+export interface StubAccount {
+  lamports: number;
+  owner: string;
+  data?: Buffer;
+}
+
+const hashOf = (text: string): string => toBase58(createHash('sha256').update(text).digest());
+export const systemProgram = toBase58(programs.system);
+
+export class StubNode {
+  readonly blocks: StubBlock[] = [];
+  readonly accounts = new Map<string, StubAccount>();
+  readonly sent: string[] = [];
+  /** By method: in place of its result. */
+  readonly faults = new Map<string, (params: JsonValue[]) => JsonValue>();
+  readonly calls: string[] = [];
+  prices = [0];
+  simulation: JsonObject = { err: null, unitsConsumed: 10_000 };
+  states = new Map<string, JsonObject>();
+  private readonly server: Server;
+  private nextSlot = 100;
+
+  private constructor() {
+    this.server = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        const { method, params } = JSON.parse(Buffer.concat(chunks).toString()) as { method: string; params: JsonValue[] };
+        response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, ...this.answer(method, params) }));
+      });
+    });
+  }
+
+  static async start(): Promise<StubNode> {
+    const node = new StubNode();
+    await new Promise<void>((resolve) => node.server.listen(0, '127.0.0.1', resolve));
+    node.mine();
+    return node;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  stop(): Promise<void> {
+    this.server.closeAllConnections();
+    return new Promise((resolve) => this.server.close(() => resolve()));
+  }
+
+  get head(): StubBlock {
+    return this.blocks.at(-1) as StubBlock;
+  }
+
+  /** Blocks, each with these transactions. */
+  mine(count = 1, transactions: JsonObject[] = []): StubBlock {
+    for (let made = 0; made < count; made += 1) {
+      const parent = this.blocks.at(-1);
+      this.blocks.push({
+        ...{ slot: this.nextSlot, parentSlot: parent?.slot ?? this.nextSlot - 1 },
+        ...{ blockhash: hashOf(`block ${this.nextSlot}`), previousBlockhash: parent?.blockhash ?? hashOf('genesis') },
+        ...{ blockHeight: parent ? parent.blockHeight + 1 : 90, transactions },
+      });
+      this.nextSlot += 1;
+    }
+    return this.head;
+  }
+
+  /** Slots without a block. */
+  skip(count: number): void {
+    this.nextSlot += count;
+  }
+
+  private answer(method: string, params: JsonValue[]): JsonObject {
+    this.calls.push(method);
+    try {
+      const fault = this.faults.get(method);
+      return { result: fault ? fault(params) : this.result(method, params) };
+    } catch (error) {
+      return { error: error instanceof StubError ? error.body : { code: -32_601, message: String(error) } };
+    }
+  }
+
+  private result(method: string, [first, second]: JsonValue[]): JsonValue {
+    const { head } = this;
+    const context = { slot: head.slot };
+    const value = (it: JsonValue): JsonObject => ({ context, value: it });
+    switch (method) {
+      case 'getSlot':
+        return head.slot;
+      case 'getLatestBlockhash':
+        return value({ blockhash: head.blockhash, lastValidBlockHeight: head.blockHeight + 150 });
+      case 'getBlocks':
+        return this.blocks.map(({ slot }) => slot).filter((slot) => slot >= (first as number) && slot <= (second as number));
+      case 'getBlock':
+        return this.getBlock(first as number, second as JsonObject);
+      case 'getTransaction':
+        return this.getTransaction(first as string);
+      case 'getSignatureStatuses':
+        return value((first as string[]).map((id) => this.states.get(id) ?? null));
+      case 'getMultipleAccounts':
+        return value((first as string[]).map((address) => this.getAccount(address)));
+      case 'getMinimumBalanceForRentExemption':
+        return (128 + (first as number)) * 6_960;
+      case 'getRecentPrioritizationFees':
+        return this.prices.map((prioritizationFee, slot) => ({ slot, prioritizationFee }));
+      case 'simulateTransaction':
+        return value(this.simulation);
+      case 'sendTransaction': {
+        const bytes = Buffer.from(first as string, 'base64');
+        this.sent.push(bytes.toString('hex'));
+        return readForeign(bytes, []).id;
+      }
+      default:
+        throw new Error(`no method ${method}`);
+    }
+  }
+
+  private getBlock(slot: number, { transactionDetails }: JsonObject): JsonValue {
+    const found = this.blocks.find((block) => block.slot === slot);
+    if (!found) throw new StubError(slot < this.head.slot ? -32_007 : -32_004);
+    const { transactions, ...header } = found;
+    return transactionDetails === 'full' ? { ...header, transactions } : { ...header };
+  }
+
+  private getTransaction(id: string): JsonValue {
+    for (const { slot, transactions } of this.blocks) {
+      const found = transactions.find(({ transaction }) => idOf(transaction) === id);
+      if (found) return { slot, ...found };
+    }
+    return null;
+  }
+
+  private getAccount(address: string): JsonValue {
+    const account = this.accounts.get(address);
+    if (!account) return null;
+    const { lamports, owner, data = Buffer.alloc(0) } = account;
+    return { lamports, owner, data: [data.toString('base64'), 'base64'] };
+  }
+}
+
+const idOf = (transaction: JsonValue | undefined): string =>
+  readForeign(Buffer.from((transaction as string[])[0] as string, 'base64'), []).id;
+
+export class StubError extends Error {
+  readonly body: JsonObject;
+
+  constructor(code: number, data?: JsonObject) {
+    super(String(code));
+    this.body = { code, message: 'refused', ...(data && { data }) };
+  }
+}

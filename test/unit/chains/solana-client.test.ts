@@ -1,0 +1,390 @@
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { SolanaChainClient } from '../../../src/chains/solana/client';
+import { toBase58 } from '../../../src/chains/solana/codec/base58';
+import { toBytes } from '../../../src/chains/solana/codec/address';
+import { programs } from '../../../src/chains/solana/codec/programs';
+import { associatedTokenAccount } from '../../../src/chains/solana/codec/token-account';
+import { validBlocks } from '../../../src/chains/solana/expiry';
+import { readForeign } from '../../../src/chains/solana/foreign';
+import type { KnownAttempt } from '../../../src/chains/chain-client';
+import type { Hex, JsonObject, JsonValue, Prepared, TransactionIntent } from '../../../src/chains/types';
+import { signMessage, solanaChain, solanaCodec, usdcMint } from '../../solana';
+import { StubError, StubNode, systemProgram } from '../../solana-node';
+
+const key = Buffer.alloc(32, 0x11);
+const walletOf = (seed: Uint8Array) => solanaCodec.address(ed25519.getPublicKey(seed)).address;
+const [from, to] = [walletOf(key), walletOf(Buffer.alloc(32, 0x22))];
+const accountOf = (owner: string) => toBase58(associatedTokenAccount(toBytes(owner), toBytes(usdcMint), 'token'));
+const tokenProgram = toBase58(programs.token);
+
+let node: StubNode;
+let client: SolanaChainClient;
+const mint = (): Buffer => {
+  const data = Buffer.alloc(82);
+  data[44] = 6;
+  data[45] = 1;
+  return data;
+};
+
+beforeEach(async () => {
+  node = await StubNode.start();
+  client = new SolanaChainClient(solanaChain, [node.url]);
+  node.accounts.set(from, { lamports: 1_000_000_000, owner: systemProgram });
+  node.accounts.set(to, { lamports: 5_000_000, owner: systemProgram });
+  node.accounts.set(usdcMint, { lamports: 1, owner: tokenProgram, data: mint() });
+  node.accounts.set(accountOf(from), { lamports: 2_039_280, owner: tokenProgram, data: Buffer.alloc(165) });
+});
+afterEach(() => node.stop());
+
+const sol = (amount: bigint, recipient = to): TransactionIntent => ({
+  from,
+  outputs: [{ recipient, tokenContract: null, amount }],
+});
+const usdc = (amount: bigint): TransactionIntent => ({ from, outputs: [{ recipient: to, tokenContract: usdcMint, amount }] });
+
+interface Made {
+  intent: TransactionIntent;
+  prepared: Prepared;
+  unsigned: Hex;
+  id: string;
+  bytes: Hex;
+}
+
+async function make(intent: TransactionIntent): Promise<Made> {
+  const prepared = await client.prepare({ kind: 'first', intent, previous: [] });
+  const unsigned = solanaCodec.build({ chain: solanaChain, intent, kind: 'first', prepared, resources: [] });
+  return { intent, prepared, unsigned, ...solanaCodec.assemble(unsigned, [signMessage(unsigned, key)], from) };
+}
+const known = ({ intent, prepared, unsigned, id }: Made, changes: Partial<KnownAttempt> = {}): KnownAttempt => ({
+  ...{ attempt: 1, kind: 'first', intent, unsigned, messageKey: solanaCodec.messageKey(unsigned, from), ids: [id] },
+  ...{ expiry: prepared.expiry, begunAt: new Date(), ...changes },
+});
+const statusOf = async (made: Made, changes?: Partial<KnownAttempt>) => (await client.status([known(made, changes)]))[0];
+
+/** As a block shows a transaction; `lamports`: what accounts have more, by address; the payer loses the rest. */
+function executed(bytes: Hex, lamports: Record<string, number>, meta: JsonObject = {}): JsonObject {
+  const raw = Buffer.from(bytes.slice(2), 'hex');
+  const preBalances = readForeign(raw, []).keys.map(() => 1_000_000_000);
+  const postBalances = readForeign(raw, []).keys.map((it, index) => (preBalances[index] as number) + (lamports[it] ?? 0));
+  return { transaction: [raw.toString('base64'), 'base64'], meta: { err: null, preBalances, postBalances, ...meta } };
+}
+const tokens = (bytes: Hex, amounts: Record<string, [owner: string, amount: string]>): JsonValue => {
+  const { keys } = readForeign(Buffer.from(bytes.slice(2), 'hex'), []);
+  return Object.entries(amounts).map(([account, [owner, amount]]) => ({
+    ...{ accountIndex: keys.indexOf(account), mint: usdcMint, owner, uiTokenAmount: { amount } },
+  }));
+};
+const ours = (...addresses: string[]) => {
+  const keys = new Set(addresses.map((it) => solanaCodec.parseAddress(it)?.key));
+  return (asked: string[]) => Promise.resolve(new Set(asked.filter((it) => keys.has(it))));
+};
+
+describe('prepare', () => {
+  it('SOL: the newest finalized block, units of the simulation and their price', async () => {
+    node.prices = [0, 1_000, 2_000, 3_000];
+    const { blockhash, slot, blockHeight } = node.mine(5);
+    const prepared = await client.prepare({ kind: 'first', intent: sol(5n), previous: [] });
+    expect(prepared).toEqual({
+      ...{ feeBound: '5036', expiry: { blockhash, slot, lastValidBlockHeight: blockHeight + 150 } },
+      details: { units: 12_000, price: '3000', token: null },
+    });
+  });
+
+  it('a price has its cap', async () => {
+    node.prices = [50_000_000];
+    expect(await client.prepare({ kind: 'first', intent: sol(5n), previous: [] })).toMatchObject({
+      details: { price: '5000000' },
+    });
+  });
+
+  it('a token: its account is created where it is missing, and its rent is in the bound', async () => {
+    const missing = await client.prepare({ kind: 'first', intent: usdc(5n), previous: [] });
+    expect(missing).toMatchObject({ feeBound: '2044280', details: { token: { program: 'token', decimals: 6, creates: true } } });
+    node.accounts.set(accountOf(to), { lamports: 2_039_280, owner: tokenProgram, data: Buffer.alloc(165) });
+    const there = await client.prepare({ kind: 'first', intent: usdc(5n), previous: [] });
+    expect(there).toMatchObject({ feeBound: '5000', details: { token: { creates: false } } });
+  });
+
+  const reverted = { code: 'reverted_on_chain' };
+  const newcomer = walletOf(Buffer.alloc(32, 0x33));
+  it.each<[string, TransactionIntent, object, () => unknown]>([
+    ['more than there is', sol(999_999_000n), { code: 'chain_unavailable' }, () => 0],
+    ['what leaves dust', sol(999_900_000n), reverted, () => 0],
+    ['too little to somebody new', sol(890_879n, newcomer), reverted, () => 0],
+    ['what fails', sol(5n), reverted, () => (node.simulation = { err: { InstructionError: [2, 'Custom'] } })],
+    ['to a token account', sol(5n), reverted, () => node.accounts.set(to, { lamports: 1, owner: tokenProgram })],
+    ['to an account of a program', sol(5n), reverted, () => node.accounts.set(to, { lamports: 1, owner: usdcMint })],
+    ['a token that is none', usdc(5n), reverted, () => node.accounts.set(usdcMint, { lamports: 1, owner: systemProgram })],
+    ['a token that nobody has', usdc(5n), { code: 'chain_unavailable' }, () => node.accounts.delete(accountOf(from))],
+    ['an unknown block hash', sol(5n), { code: 'chain_unavailable' }, () => (node.simulation = { err: 'BlockhashNotFound' })],
+  ])('%s is refused', async (_, intent, error, before) => {
+    before();
+    await expect(client.prepare({ kind: 'first', intent, previous: [] })).rejects.toMatchObject(error);
+  });
+
+  it('everything, and enough to somebody new', async () => {
+    await client.prepare({ kind: 'first', intent: sol(999_995_000n), previous: [] });
+    await client.prepare({ kind: 'first', intent: sol(890_880n, newcomer), previous: [] });
+  });
+
+  it.each([1, 9, 14])('a token of Token-2022 with extension %d is refused', async (extension) => {
+    const program = toBase58(programs.token2022);
+    const withExtensions = (...types: number[]) =>
+      Buffer.concat([mint(), Buffer.alloc(84), ...types.map((type) => Buffer.from([type, 0, 2, 0, 7, 7]))]);
+    const account = { lamports: 1, owner: program };
+    const own = toBase58(associatedTokenAccount(toBytes(from), toBytes(usdcMint), 'token-2022'));
+    node.accounts.set(own, { ...account, data: Buffer.alloc(170) });
+    node.accounts.set(usdcMint, { ...account, data: withExtensions(3, 18) });
+    expect(await client.prepare({ kind: 'first', intent: usdc(5n), previous: [] })).toMatchObject({
+      details: { token: { program: 'token-2022', creates: true } },
+    });
+    node.accounts.set(usdcMint, { ...account, data: withExtensions(3, extension) });
+    await expect(client.prepare({ kind: 'first', intent: usdc(5n), previous: [] })).rejects.toMatchObject(reverted);
+  });
+});
+
+describe('broadcast', () => {
+  it('hands the bytes on, as often as wanted', async () => {
+    const { bytes } = await make(sol(5n));
+    expect(await client.broadcast(bytes)).toEqual({ outcome: 'accepted' });
+    expect(await client.broadcast(bytes)).toEqual({ outcome: 'accepted' });
+    expect(node.sent).toEqual([bytes.slice(2), bytes.slice(2)]);
+  });
+
+  it.each<[number, JsonObject | undefined, string]>([
+    [-32_002, { err: 'AlreadyProcessed' }, 'accepted'],
+    [-32_002, { err: 'BlockhashNotFound' }, 'waiting'],
+    [-32_003, undefined, 'rejected'],
+    [-32_602, undefined, 'rejected'],
+  ])('error %d with %j: %s', async (code, data, outcome) => {
+    const { bytes } = await make(sol(5n));
+    node.faults.set('sendTransaction', () => {
+      throw new StubError(code, data);
+    });
+    expect(await client.broadcast(bytes)).toMatchObject({ outcome });
+  });
+
+  it('another answer says nothing', async () => {
+    const { bytes } = await make(sol(5n));
+    node.faults.set('sendTransaction', () => 'another id');
+    await expect(client.broadcast(bytes)).rejects.toMatchObject({ code: 'chain_unavailable' });
+    node.faults.set('sendTransaction', () => {
+      throw new StubError(-32_005);
+    });
+    await expect(client.broadcast(bytes)).rejects.toMatchObject({ code: 'chain_unavailable' });
+  });
+});
+
+describe('status', () => {
+  it('absent, pending, included', async () => {
+    const made = await make(sol(5n));
+    expect(await statusOf(made)).toEqual({ attempt: 1, state: 'absent' });
+    node.states.set(made.id, { slot: 101, confirmationStatus: 'processed' });
+    expect(await statusOf(made)).toEqual({ attempt: 1, state: 'pending', id: made.id });
+    const block = node.mine(1, [executed(made.bytes, { [from]: -5_005, [to]: 5 })]);
+    const effect = { blockNumber: block.slot, blockHash: block.blockhash, success: true, fee: 5_000n, debited: 5n, received: 5n };
+    expect(await statusOf(made)).toEqual({ attempt: 1, state: 'included', id: made.id, depth: 1, effect });
+    node.mine(2);
+    expect(await statusOf(made)).toMatchObject({ depth: 3 });
+    expect(await client.effects([made])).toEqual(new Map([[made.id, effect]]));
+  });
+
+  it('failed: the fee is gone, and nothing else', async () => {
+    const made = await make(sol(5n));
+    node.mine(1, [executed(made.bytes, { [from]: -5_000 }, { err: { InstructionError: [2, 'Custom'] } })]);
+    expect(await statusOf(made)).toMatchObject({ effect: { success: false, fee: 5_000n, debited: null, received: null } });
+  });
+
+  it('a token: what both accounts say, and the rent in the fee', async () => {
+    const made = await make(usdc(500n));
+    const meta = {
+      preTokenBalances: tokens(made.bytes, { [accountOf(from)]: [from, '900'] }),
+      postTokenBalances: tokens(made.bytes, { [accountOf(from)]: [from, '400'], [accountOf(to)]: [to, '499'] }),
+    };
+    node.mine(1, [executed(made.bytes, { [from]: -2_044_280, [accountOf(to)]: 2_039_280 }, meta)]);
+    expect(await statusOf(made)).toMatchObject({ effect: { success: true, fee: 2_044_280n, debited: 500n, received: 499n } });
+  });
+
+  it('impossible once no block that may hold it does, and as many more as watching goes deep', async () => {
+    const start = node.head;
+    const made = await make(sol(5n));
+    node.mine(70);
+    node.skip(30);
+    node.mine(validBlocks - 70 + solanaChain.finalityDepth - 1);
+    expect(await statusOf(made)).toEqual({ attempt: 1, state: 'absent' });
+    expect(await client.proveImpossible(made.unsigned)).toBeNull();
+    node.mine();
+    const proof = {
+      ...{ start_slot: start.slot, start_hash: start.blockhash, last_block_height: start.blockHeight + validBlocks },
+      ...{ end_slot: start.slot + 30 + validBlocks + 1, end_hash: expect.any(String) },
+    };
+    expect(await statusOf(made)).toEqual({ attempt: 1, state: 'impossible', proof });
+    expect(await client.proveImpossible(made.unsigned)).toMatchObject({
+      block: { number: node.head.slot, hash: node.head.blockhash },
+    });
+  });
+
+  it('found under another signature, that nobody here has seen', async () => {
+    const made = await make(sol(5n));
+    node.mine(validBlocks - 1);
+    const other = `0x01${'42'.repeat(64)}${made.unsigned.slice(2)}` as const;
+    const block = node.mine(1, [executed(other, { [from]: -5_005, [to]: 5 })]);
+    node.mine(solanaChain.finalityDepth);
+    const id = toBase58(Buffer.alloc(64, 0x42));
+    expect(await statusOf(made)).toMatchObject({ state: 'included', id, effect: { blockNumber: block.slot, fee: 5_000n } });
+    expect(await client.proveImpossible(made.unsigned)).toBeNull();
+  });
+
+  describe('no proof', () => {
+    const late = async () => {
+      const made = await make(sol(5n));
+      node.mine(validBlocks + solanaChain.finalityDepth + 1);
+      return made;
+    };
+    const unproven = async (made: Made) => {
+      expect(await statusOf(made)).toEqual({ attempt: 1, state: 'absent' });
+      await expect(client.proveImpossible(made.unsigned)).rejects.toMatchObject({ code: 'chain_unavailable' });
+    };
+
+    it('where a block is left out', async () => {
+      const made = await late();
+      node.faults.set('getBlocks', ([first, last]) =>
+        node.blocks
+          .map(({ slot }) => slot)
+          .filter((slot) => slot >= (first as number) && slot <= (last as number) && slot !== 120),
+      );
+      await unproven(made);
+    });
+
+    it('where a block is another one than the next says', async () => {
+      const made = await late();
+      const forged = node.blocks[30] as { blockhash: string };
+      forged.blockhash = toBase58(Buffer.alloc(32, 9));
+      await unproven(made);
+    });
+
+    it('where the first block is gone', async () => {
+      const made = await late();
+      node.blocks.shift();
+      await unproven(made);
+    });
+
+    it('the first block is searched for where its slot is wrong or unknown', async () => {
+      const made = await late();
+      for (const slot of [105, 99_999])
+        expect(await statusOf(made, { expiry: { ...made.prepared.expiry, slot }, messageKey: `${slot}` })).toMatchObject({
+          state: 'impossible',
+        });
+    });
+
+    it('while another endpoint has it', async () => {
+      const made = await late();
+      const other = await StubNode.start();
+      other.mine(1, [executed(made.bytes, { [from]: -5_005, [to]: 5 })]);
+      const both = new SolanaChainClient(solanaChain, [node.url, other.url]);
+      const states = await both.status([known(made)]).finally(() => other.stop());
+      expect(states).toMatchObject([{ state: 'included' }]);
+    });
+  });
+});
+
+describe('scan', () => {
+  it('blocks with what they pay to the gateway, over slots without a block', async () => {
+    const made = await make(sol(5n));
+    const start = node.head.slot + 1;
+    node.skip(2);
+    const block = node.mine(1, [executed(made.bytes, { [from]: -5_005, [to]: 5 })]);
+    const last = node.mine();
+    const result = await client.scan(start, start + 49, ours(to));
+    expect(result.scannedTo).toBe(last.slot);
+    expect(result.blocks.map(({ number, parentHash }) => [number, parentHash])).toEqual([
+      [block.slot, block.previousBlockhash],
+      [last.slot, block.blockhash],
+    ]);
+    expect(result.blocks[0]).toMatchObject({
+      transactions: [{ id: made.id, messageKey: null }],
+      deposits: [
+        {
+          ...{ txHash: made.id, position: '1', fromAddress: from, toAddress: to, tokenContract: null, amount: 5n },
+          ...{ blockNumber: block.slot, blockHash: block.blockhash },
+        },
+      ],
+    });
+    const own = await client.scan(start, start + 49, ours(from));
+    expect(own.blocks[0]).toMatchObject({
+      transactions: [{ id: made.id, messageKey: solanaCodec.messageKey(made.unsigned, from) }],
+      deposits: [],
+    });
+  });
+
+  it('tokens, on associated accounts alone', async () => {
+    const made = await make(usdc(500n));
+    const { slot } = node.head;
+    const pay = (account: string) =>
+      executed(
+        made.bytes,
+        {},
+        {
+          preTokenBalances: tokens(made.bytes, { [accountOf(from)]: [from, '900'] }),
+          postTokenBalances: tokens(made.bytes, { [accountOf(from)]: [from, '400'], [account]: [to, '500'] }),
+        },
+      );
+    node.mine(1, [pay(accountOf(to)), pay(usdcMint)]);
+    const { blocks } = await client.scan(slot + 1, slot + 1, ours(to));
+    expect(blocks[0]?.deposits).toMatchObject([
+      { fromAddress: from, toAddress: to, tokenContract: usdcMint, amount: 500n, position: expect.stringMatching(/^[12]$/) },
+    ]);
+  });
+
+  it('nothing of what has failed', async () => {
+    const made = await make(sol(5n));
+    const { slot } = node.mine(1, [executed(made.bytes, { [to]: 5 }, { err: 'x' })]);
+    expect((await client.scan(slot, slot, ours(to))).blocks[0]?.deposits).toEqual([]);
+  });
+
+  it('a row of slots without a block is passed once a later block says so', async () => {
+    const start = node.head.slot + 1;
+    expect(await client.scan(start, start + 49, ours())).toEqual({ blocks: [], scannedTo: start - 1 });
+    node.skip(500);
+    node.mine();
+    expect(await client.scan(start, start + 49, ours())).toEqual({ blocks: [], scannedTo: start + 49 });
+  });
+
+  it('a block that is left out is no slot without one', async () => {
+    const start = node.head.slot + 1;
+    node.mine(10);
+    for (const gap of [start, start + 4]) {
+      node.faults.set('getBlocks', ([first, last]) =>
+        node.blocks
+          .map(({ slot }) => slot)
+          .filter((slot) => slot >= (first as number) && slot <= (last as number) && slot !== gap),
+      );
+      await expect(client.scan(start, start + 9, ours())).rejects.toMatchObject({ code: 'chain_unavailable' });
+    }
+  });
+
+  it('a failure of the look-up is not one of the chain', async () => {
+    const made = await make(sol(5n));
+    const { slot } = node.mine(1, [executed(made.bytes, { [to]: 5 })]);
+    const failing = () => Promise.reject(new Error('no database'));
+    await expect(client.scan(slot, slot, failing)).rejects.toMatchObject({ code: 'unavailable' });
+  });
+});
+
+test('another genesis block is another chain', async () => {
+  node.faults.set('getGenesisHash', () => to);
+  const other = new SolanaChainClient({ ...solanaChain, genesisHash: from }, [node.url]);
+  await expect(other.verifyIdentity()).rejects.toThrow('another genesis block');
+  node.faults.set('getGenesisHash', () => from);
+  await other.verifyIdentity();
+});
+
+test('a block by its slot, and the head', async () => {
+  const { slot, blockhash, previousBlockhash } = node.mine(3);
+  expect(await client.head()).toEqual({ number: slot });
+  expect(await client.block(slot)).toEqual({ number: slot, hash: blockhash, parentHash: previousBlockhash });
+  expect(await client.block(slot + 1)).toBeNull();
+  node.skip(1);
+  node.mine();
+  expect(await client.block(slot + 1)).toBeNull();
+});
