@@ -29,10 +29,18 @@ export class DishonestEngine extends ProtocolEngine {
   }
 }
 
-/** The same with FROST: flips a bit of a point or of the share itself, or keeps the message of a round to itself. */
+/** What a message of FROST says behind its tag and a hash: a point in round 1, the share itself in round 2 (native/threshold/src/frost/sign.rs). */
+export const frostValue = { from: 33, to: 65 } as const;
+
+interface Tamper {
+  round: number;
+  /** In place. */
+  change: (message: Uint8Array) => void;
+}
+
+/** The same with FROST: changes a message, or keeps the message of a round to itself. */
 export class DishonestFrostEngine extends ProtocolEngine {
-  /** 0: none. */
-  flipInRound = 0;
+  tamper: Tamper | null = null;
   /** 0: none. */
   stallsInRound = 0;
   private hasStalled: () => void = () => undefined;
@@ -44,7 +52,7 @@ export class DishonestFrostEngine extends ProtocolEngine {
     let round = 0;
     const send = (messages: RoundMessages): RoundMessages => {
       round += 1;
-      if (round === this.flipInRound) for (const message of messages.values()) message[40]! ^= 1;
+      if (round === this.tamper?.round) for (const message of messages.values()) this.tamper.change(message);
       if (round !== this.stallsInRound) return messages;
       this.hasStalled();
       return new Map();

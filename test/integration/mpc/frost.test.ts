@@ -8,7 +8,7 @@ import { verifyAttestation } from '../../../src/mpc/key-attestation';
 import type { SessionParams } from '../../../src/mpc/session-params';
 import { TransportClient } from '../../../src/mpc/transport-client';
 import { orderHead, signOrder } from '../../orders';
-import { DishonestFrostEngine } from './engines';
+import { DishonestFrostEngine, frostValue } from './engines';
 import { Group, type NodeOptions, wallet } from './group';
 import { getFamily, messageRegistry, orderedMessage } from './message-chain';
 import { client, orderedTransfer, type OrderedTransfer } from './transactions';
@@ -149,21 +149,36 @@ describe('a node with a tampering peer', () => {
   }, 120_000);
   afterAll(() => group.close());
 
+  const flipShare = { round: 2, change: (message: Uint8Array) => void (message[frostValue.from]! ^= 1) };
+
   test.each([
-    ['commitment', 1, /^protocol bad_message: commitments .* \(node 3\)$/],
-    ['share of the signature', 2, /^protocol aborted: Invalid signature share\. \(node 3\)$/],
-  ])('a tampered %s names it; another pair signs', async (_what, round, named) => {
-    dishonest.flipInRound = round;
-    const ordered = orderedMessage(key, round);
+    {
+      what: 'commitment that is no point',
+      tamper: { round: 1, change: (message: Uint8Array) => void message.fill(0xff, frostValue.from, frostValue.to) },
+      named: /^protocol bad_message: commitments are no points of the group \(node 3\)$/,
+    },
+    {
+      what: 'commitment that is another point',
+      tamper: { round: 1, change: (message: Uint8Array) => message.set(ed25519.Point.BASE.toBytes(), frostValue.from) },
+      named: /^protocol bad_message: share is for other commitments \(node 3\)$/,
+    },
+    {
+      what: 'share of the signature',
+      tamper: flipShare,
+      named: /^protocol aborted: Invalid signature share\. \(node 3\)$/,
+    },
+  ])('a tampered $what names it; another pair signs', async ({ what, tamper, named }) => {
+    dishonest.tamper = tamper;
+    const ordered = orderedMessage(key, what.length);
     const signing = group.sign(ordered, 1, 3);
     await expect(signing).rejects.toMatchObject({ code: 'signers_unavailable', message: expect.stringMatching(named) });
-    dishonest.flipInRound = 0;
+    dishonest.tamper = null;
     const { signatures } = await group.sign(ordered, 1, 2);
     expect(ed25519.verify(bytes(signatures[0]!), bytes(ordered.unsigned), bytes(key.publicKey))).toBe(true);
   });
 
   test('after 32 sessions that it has spoilt it is banned for this key', async () => {
-    dishonest.flipInRound = 2;
+    dishonest.tamper = flipShare;
     let spoilt = 0;
     for (let at = 0; at < 40; at += 1) {
       const error = await group.sign(orderedMessage(key, 100 + at), 1, 3).then(
@@ -174,7 +189,7 @@ describe('a node with a tampering peer', () => {
       expect(error).toMatchObject({ code: 'signers_unavailable' });
       spoilt += 1;
     }
-    dishonest.flipInRound = 0;
+    dishonest.tamper = null;
     expect(spoilt).toBeGreaterThan(28);
     expect(spoilt).toBeLessThanOrEqual(32);
     await expect(group.sign(orderedMessage(key, 200), 1, 3)).rejects.toMatchObject({ code: 'key_peer_banned' });
