@@ -21,16 +21,17 @@ import { allRun, kill, type Victim } from './victims';
 
 /**
  * Of the coins, which their settler sends, a kill each; each is reached while those above it are held. Whoever settles has locked the
- * house's ledger accounts, without which no other coins are accepted.
+ * house's ledger accounts, without which no other coins are accepted; and whoever is about to commit what it accepts has passed
+ * `accept: insert` in the same transaction, so this one cannot be held any more.
  */
 const rounds = {
   'before coins are settled': [
     'broadcast: markBroadcast',
     'broadcast: recordSigned',
     'start: remove the message',
-    'accept: COMMIT',
     'accept: insert',
   ],
+  'while coins are accepted': ['accept: COMMIT'],
   'while coins are settled': ['settle: settleTransfer'],
 } as const satisfies Record<string, readonly HeldGap[]>;
 
