@@ -52,7 +52,10 @@ export class OwnAddresses {
   /** Ids of the accounts whose address may be shown. The others raise an alarm. */
   async verified(manager: EntityManager, accounts: AddressedAccount[]): Promise<Set<string>> {
     const [ofWallets, withOwn] = [true, false].map((shared) => accounts.filter((it) => this.hasWalletsKey(it) === shared));
-    const own = [...(await this.verifiedByWallet(manager, ofWallets ?? [])), ...(await this.verifiedByOwn(manager, withOwn ?? []))];
+    const own = [
+      ...(await this.verifiedByWallet(manager, ofWallets ?? [])),
+      ...(await this.verifiedByOwn(manager, withOwn ?? [])),
+    ];
     return new Set(own.map(({ accountId }) => accountId));
   }
 

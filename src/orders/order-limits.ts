@@ -29,7 +29,10 @@ export async function assertRoomForKeyOrder(
   if ((issued?.key ?? 0) >= maxPerKey)
     throw new GatewayError('order_refused', `key_id: ${kind} was ordered ${maxPerKey} times for this key, and is not again`);
   if ((issued?.owner ?? 0) >= maxPerOwnerPerHour)
-    throw new GatewayError('rate_limited', `No more than ${maxPerOwnerPerHour} orders an hour for the keys of a wallet or an account`);
+    throw new GatewayError(
+      'rate_limited',
+      `No more than ${maxPerOwnerPerHour} orders an hour for the keys of a wallet or an account`,
+    );
 }
 
 /** @throws GatewayError rate_limited when there were enough orders for the page that begins after this version. */

@@ -116,6 +116,18 @@ describe('nodes with a key of Ed25519', () => {
     await expect(group.bindKey(1, unbound.keyId, { accountId: account })).rejects.toThrow(/cannot be decrypted/);
   });
 
+  test('an account gets one key, whatever is ordered', async () => {
+    const accountId = '0190b5a4-0000-7000-8000-0000000000a3';
+    const bound = await group.generateKey(1, `${accountId}.1`, { protocol, accountId });
+    const second = await group.generateKey(2, `${accountId}.2`, { protocol, isBound: false });
+    for (const node of nodeIndexes)
+      await expect(group.bindKey(node, second.keyId, { accountId })).rejects.toMatchObject({
+        code: 'business_error',
+        message: `another key is bound to account ${accountId}`,
+      });
+    await expect(group.bindKey(1, bound.keyId, { accountId })).resolves.toHaveProperty('text');
+  });
+
   test('a wallet’s key is bound to no account', async () => {
     const ecdsa = await group.addKey('wallet.2', { isBound: false });
     await expect(group.bindKey(1, ecdsa.keyId, { accountId: account })).rejects.toMatchObject({ code: 'business_error' });
