@@ -14,7 +14,6 @@ import { getFamily as productFamily } from '../src/chains/families';
 import type { GetFamily } from '../src/chains/family';
 import { tokenBySymbol } from '../src/chains/registry';
 import { hasChildren } from '../src/chains/key-protocols';
-import { nodeIndexes } from '../src/messages/nodes';
 import { attestKey } from '../src/mpc/key-attestation';
 import { keyOf } from './node-refusals';
 import type { ChainDefinition, DepositFound } from '../src/chains/types';

@@ -10,7 +10,7 @@ import { keyWaitMs } from './key-generation';
 const maxInFlight = 24;
 const maxInFlightPerClient = 8;
 /** Tries for one account; every repeated request is one. */
-export const maxAttempts = 1_000;
+const maxAttempts = 1_000;
 /** A repeated request gets the same account id for a day (src/http/idempotency-store.ts). */
 const keptHours = 25;
 const sweepBatch = 1_000;

@@ -18,7 +18,7 @@ export const otherWorkflows = {
   'generate-key-after-continue': ['generateKey: failed', 'timer', 'activateWallet: done', 'completed'],
 
   'generate-account-key': ['orderAccountKey: done', 'confirmKey: done', 'testSign: done', 'bindKey: done', 'completed'],
-  'generate-account-key-failed': ['orderAccountKey: done', 'generateKey: failed', 'failed'],
+  'generate-account-key-failed': ['orderAccountKey: done', 'generateKey: failed', 'FAILED signers_unavailable'],
   'generate-account-key-taken-over': ['confirmKey: done', 'orderAccountKeyBinding: done', 'bindKey: done', 'completed'],
 
   'deliver-webhooks': ['deliverNext: failed', 'timer', 'deliverNext: delivered', 'completed'],
