@@ -1,3 +1,4 @@
+import { orderAccountKey, orderAccountKeyBinding } from '../src/accounts/key-orders';
 import type { AlertLog } from '../src/ledger/accounts';
 import type { AuthoriserActivities } from '../src/messages/authoriser';
 import { Alarms } from '../src/platform/alarms';
@@ -24,6 +25,8 @@ export function createAuthoriserActivities({
     recordNodeRefusals: (input) => recordNodeRefusals(dependencies, input),
     orderKeyGeneration: (input) => orderKeyGeneration(dependencies, input),
     orderKeyBinding: (input) => orderKeyBinding(dependencies, input),
+    orderAccountKey: (input) => orderAccountKey(dependencies, input),
+    orderAccountKeyBinding: (input) => orderAccountKeyBinding(dependencies, input),
     orderBlacklistPage: (input) => orderBlacklistPage(dependencies, input),
   };
 }

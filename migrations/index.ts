@@ -34,6 +34,7 @@ import { PendingDeposits0034 } from './0034-pending-deposits';
 import { Consolidations0035 } from './0035-consolidations';
 import { Withdrawals0037 } from './0037-withdrawals';
 import { AuthoriserRules0040 } from './0040-authoriser-rules';
+import { AccountKeys0041 } from './0041-account-keys';
 import { Memos0043 } from './0043-memos';
 
 /** In this order. A released migration is never edited: a change is a new file. */
@@ -74,5 +75,6 @@ export const migrations = [
   Consolidations0035,
   Withdrawals0037,
   AuthoriserRules0040,
+  AccountKeys0041,
   Memos0043,
 ];

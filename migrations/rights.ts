@@ -301,3 +301,17 @@ export const consolidationRights: Rights = {
   transactions: { gateway_operator: 'insert' },
   ledger_postings: { gateway_operator: 'insert' },
 };
+
+/** Granted by the migration that adds the tables. */
+export const accountKeyRights: Rights = {
+  account_key_requests: {
+    gateway_api: 'select, insert, update (attempts, in_flight_until), delete',
+    gateway_authoriser: 'select, update (key_id)',
+    gateway_operator: 'select',
+  },
+  account_attestations: {
+    gateway_api: 'select, insert',
+    gateway_worker: 'select',
+    gateway_operator: 'select',
+  },
+};

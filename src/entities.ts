@@ -1,3 +1,4 @@
+import { AccountAttestationEntity } from './accounts/attestation-entity';
 import { AccountEntity } from './accounts/entity';
 import { AssetEntity } from './assets/entity';
 import { ApiKeyEntity, ClientEntity, UserEntity } from './auth/entity';
@@ -11,6 +12,7 @@ import { WebhookEntity } from './webhooks/entity';
 
 /** Every TypeORM entity. Tables that are used by SQL only (postings, reservations, attempts, cursors) have none. */
 export const entities = [
+  AccountAttestationEntity,
   AccountEntity,
   ApiKeyEntity,
   AssetEntity,

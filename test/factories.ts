@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import { ed25519 } from '@noble/curves/ed25519.js';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { HDKey } from '@scure/bip32';
 import { generateSecret, generateSync } from 'otplib';
 import type { DataSource } from 'typeorm';
 import type { Hex } from '../src/chains/types';
+import { AccountAttestationEntity } from '../src/accounts/attestation-entity';
 import { AccountEntity } from '../src/accounts/entity';
 import { AssetEntity } from '../src/assets/entity';
 import { ClientEntity, UserEntity } from '../src/auth/entity';
@@ -11,6 +13,9 @@ import { encodeLevels } from '../src/chains/evm/fees';
 import { getFamily as productFamily } from '../src/chains/families';
 import type { GetFamily } from '../src/chains/family';
 import { tokenBySymbol } from '../src/chains/registry';
+import { hasChildren } from '../src/chains/key-protocols';
+import { attestKey } from '../src/mpc/key-attestation';
+import { keyOf } from './node-refusals';
 import type { ChainDefinition, DepositFound } from '../src/chains/types';
 import { confirmDeposits } from '../src/deposits/confirm';
 import { recordDeposits } from '../src/deposits/record';
@@ -109,7 +114,7 @@ export async function buildKey(database: DataSource, walletId: string): Promise<
   };
 }
 
-/** The next account of a wallet, at the address its key gives. */
+/** The next account of a wallet, at the address its key gives, or a random key of its own. */
 export async function buildAccount(
   database: DataSource,
   wallet: BuiltWallet,
@@ -119,9 +124,11 @@ export async function buildAccount(
   const addressIndex = await database.manager.countBy(AccountEntity, { walletId: wallet.walletId });
   const family = getFamily(chain.family);
   const derivationPath = family.accountPath(addressIndex);
-  const { address, key } = family.address(wallet.key.derive(derivationPath).publicKey as Uint8Array);
+  const own = hasChildren(family.keyProtocol) ? null : Buffer.from(ed25519.keygen().publicKey);
+  const { address, key } = family.address(own ?? (wallet.key.derive(derivationPath).publicKey as Uint8Array));
   const accountId = newId();
-  await database.manager.insert(AccountEntity, {
+  const keyId = own ? `${accountId}.1` : wallet.keyId;
+  const row = {
     accountId,
     walletId: wallet.walletId,
     clientId: wallet.clientId,
@@ -130,10 +137,18 @@ export async function buildAccount(
     network: chain.network,
     address,
     addressKey: key,
-    keyId: wallet.keyId,
+    keyId,
     keyProtocol: family.keyProtocol,
     derivationPath,
     addressIndex,
+  };
+  await database.transaction(async (manager) => {
+    await manager.insert(AccountEntity, row);
+    const bound = { ...{ keyId, walletId: wallet.walletId, clientId: wallet.clientId, accountId }, chainCode: Buffer.alloc(0) };
+    for (const node of own ? nodeIndexes : []) {
+      const { text, signature } = attestKey(node, { ...bound, protocol: family.keyProtocol, publicKey: own! }, keyOf(node));
+      await manager.insert(AccountAttestationEntity, { accountId, node, statement: text, signature });
+    }
   });
   return database.manager.findOneByOrFail(AccountEntity, { accountId });
 }

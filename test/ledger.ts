@@ -73,6 +73,8 @@ export function createTestLedger(options: TestLedgerOptions): TestLedger {
     recordNodeRefusals: async (input) => (await authoriser).recordNodeRefusals(input),
     orderKeyGeneration: async (input) => (await authoriser).orderKeyGeneration(input),
     orderKeyBinding: async (input) => (await authoriser).orderKeyBinding(input),
+    orderAccountKey: async (input) => (await authoriser).orderAccountKey(input),
+    orderAccountKeyBinding: async (input) => (await authoriser).orderAccountKeyBinding(input),
     orderBlacklistPage: async (input) => (await authoriser).orderBlacklistPage(input),
   };
   return {

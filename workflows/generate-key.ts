@@ -1,15 +1,14 @@
 import { continueAsNew, log, sleep, workflowInfo } from '@temporalio/workflow';
-import type { GenerateKeyWorkflowInput, GroupKey, KeyAttestation, WalletKey } from '../src/messages/key-generation';
+import type { GenerateKeyWorkflowInput, GroupKey, WalletKey } from '../src/messages/key-generation';
 import { type NodeIndex, nodeIndexes } from '../src/messages/nodes';
 import { toProblem } from './failures';
 import { WorkflowProgress } from './progress';
-import { authoriserActivities, walletActivities, nodeActivities, signingPairs, stableIndex } from './activities';
+import { authoriserActivities, walletActivities, nodeActivities, stableIndex } from './activities';
+import { bindOnEveryNode, confirmOnEveryNode, signWithEveryShare } from './key-stages';
 
 /** A generation takes about 11 CPU seconds over three nodes, more with concurrent ones. */
 const generationSeconds = 180;
 const longestWaitSeconds = 30;
-/** Rounds in which all nodes must confirm the key before it is dropped and a new one is generated. */
-const confirmationRounds = 20;
 
 /**
  * Generates a wallet's key. The wallet becomes ACTIVE only when all three nodes have stored their share durably, report the same public
@@ -36,9 +35,9 @@ export async function generateKey({
       progress.report('confirming', 'Every node must have stored its share and report the same public key', attempt);
       await confirmOnEveryNode(key);
       progress.report('testing', 'Test signatures that use each share', attempt);
-      await signWithEveryShare(wanted);
+      await signWithEveryShare(() => authoriserActivities.orderKeyGeneration(wanted));
       progress.report('binding', 'Every node binds the key to the wallet', attempt);
-      const attestations = await bindOnEveryNode(wanted);
+      const attestations = await bindOnEveryNode(() => authoriserActivities.orderKeyBinding(wanted));
       await walletActivities.activateWallet({ walletId, ...key, attestations });
       progress.report('active', key.publicKey, attempt);
       return key;
@@ -61,46 +60,5 @@ async function orderUnlessActive(wanted: WalletKey): Promise<{ order: string } |
   } catch (error) {
     if (toProblem(error).code === 'business_error') return null;
     throw error;
-  }
-}
-
-async function confirmOnEveryNode(key: GroupKey): Promise<void> {
-  for (const node of nodeIndexes) {
-    const held = await untilUp(() => nodeActivities(node, 10, `confirm key on node ${node}`).confirmKey({ keyId: key.keyId }));
-    if (held.publicKey !== key.publicKey || held.chainCode !== key.chainCode) throw new Error(`node ${node} holds another key`);
-  }
-}
-
-/** Two pairs suffice for three shares. */
-async function signWithEveryShare(key: WalletKey): Promise<void> {
-  for (const { initiator, peer } of signingPairs.slice(0, 2)) {
-    await untilUp(async () => {
-      const { order } = await authoriserActivities.orderKeyGeneration(key);
-      await nodeActivities(initiator, 20, `test signature, nodes ${initiator} and ${peer}`).testSign({ order, peer });
-    });
-  }
-}
-
-async function bindOnEveryNode(key: WalletKey): Promise<KeyAttestation[]> {
-  const attestations: KeyAttestation[] = [];
-  for (const node of nodeIndexes) {
-    const { attestation } = await untilUp(async () => {
-      const { order } = await authoriserActivities.orderKeyBinding(key);
-      return nodeActivities(node, 10, `bind key on node ${node}`).bindKey({ order });
-    });
-    attestations.push(attestation);
-  }
-  return attestations;
-}
-
-/** Waits for a node that is down; gives up on errors that are not retryable. */
-async function untilUp<T>(ask: () => Promise<T>): Promise<T> {
-  for (let round = 1; ; round += 1) {
-    try {
-      return await ask();
-    } catch (error) {
-      if (!toProblem(error).retryable || round >= confirmationRounds) throw error;
-      await sleep(1000 * Math.min(2 ** round, longestWaitSeconds));
-    }
   }
 }

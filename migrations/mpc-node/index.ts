@@ -11,6 +11,7 @@ import { UnfrozenDigests0012 } from './0012-unfrozen-digests';
 import { KeysOfAttempts0013 } from './0013-keys-of-attempts';
 import { AccountKeys0014 } from './0014-account-keys';
 import { Proofs0015 } from './0015-proofs';
+import { OneKeyPerAccount0016 } from './0016-one-key-per-account';
 
 /** In this order. A released migration is never edited: a change is a new file. */
 export const migrations = [
@@ -27,4 +28,5 @@ export const migrations = [
   KeysOfAttempts0013,
   AccountKeys0014,
   Proofs0015,
+  OneKeyPerAccount0016,
 ];

@@ -16,7 +16,7 @@ export class AccountEntity {
   /** The key that signs for the address, as the nodes name it. */
   @Column({ type: 'text', name: 'key_id' }) keyId!: string;
   @Column({ type: 'text', name: 'key_protocol' }) keyProtocol!: KeyProtocol;
-  /** Non-hardened BIP-32 path below the key, such as m/60/0. */
+  /** Non-hardened BIP-32 path below the key, such as m/60/0; `m` for a key of its own. */
   @Column({ type: 'text', name: 'derivation_path' }) derivationPath!: string;
   @Column({ type: 'integer', name: 'address_index' }) addressIndex!: number;
   @Column({ type: 'text', name: 'address_type' }) addressType!: 'INBOUND';

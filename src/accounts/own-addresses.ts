@@ -1,11 +1,13 @@
 import { In, type EntityManager } from 'typeorm';
 import type { GetFamily } from '../chains/family';
+import { hasChildren } from '../chains/key-protocols';
 import { Alarms } from '../platform/alarms';
 import { setBounded } from '../platform/bounded';
 import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
 import type { AttestedKey, AttestedKeys, KeyedWallet } from '../wallets/attested-keys';
 import { WalletEntity } from '../wallets/entity';
+import { AttestedAccountKeys } from './attested-keys';
 import { deriveAddress, type DerivedAddress } from './derivation';
 import type { AccountEntity } from './entity';
 import { differingAddresses } from './metrics';
@@ -35,29 +37,66 @@ const maxDerived = 50_000;
 export class OwnAddresses {
   private readonly derived = new Map<string, DerivedAddress>();
   private readonly alarms: Alarms;
+  /** Of accounts that have keys of their own. */
+  readonly accountKeys: AttestedAccountKeys;
 
   constructor(
     private readonly keys: AttestedKeys,
     private readonly getFamily: GetFamily,
     log: Pick<Logger, 'error'>,
   ) {
+    this.accountKeys = new AttestedAccountKeys(keys.nodeKeys, log);
     this.alarms = new Alarms(log);
   }
 
   /** Ids of the accounts whose address may be shown. The others raise an alarm. */
   async verified(manager: EntityManager, accounts: AddressedAccount[]): Promise<Set<string>> {
+    const [ofWallets, withOwn] = [true, false].map((shared) => accounts.filter((it) => this.hasWalletsKey(it) === shared));
+    const own = [
+      ...(await this.verifiedByWallet(manager, ofWallets ?? [])),
+      ...(await this.verifiedByOwn(manager, withOwn ?? [])),
+    ];
+    return new Set(own.map(({ accountId }) => accountId));
+  }
+
+  private async verifiedByOwn(manager: EntityManager, accounts: AddressedAccount[]): Promise<AddressedAccount[]> {
+    if (accounts.length === 0) return [];
+    const keys = await this.accountKeys.find(manager, accounts);
+    return accounts.filter((account) => {
+      const key = keys.get(account.accountId);
+      return key !== undefined && this.isOwn(account, key);
+    });
+  }
+
+  private async verifiedByWallet(manager: EntityManager, accounts: AddressedAccount[]): Promise<AddressedAccount[]> {
     const walletIds = [...new Set(accounts.map(({ walletId }) => walletId))];
     const wallets = walletIds.length > 0 ? await manager.findBy(WalletEntity, { walletId: In(walletIds) }) : [];
     const keys = await this.keys.find(manager, wallets);
     const withKey = new Set(wallets.filter(({ keyId }) => keyId !== null).map(({ walletId }) => walletId));
-    const own = accounts.filter((account) => {
+    return accounts.filter((account) => {
       const key = keys.get(account.walletId);
       if (key) return this.isOwn(account, key);
       // a wallet has its key before its accounts; of one whose key is not attested there is an alarm already
       if (!withKey.has(account.walletId)) this.alarm(account);
       return false;
     });
-    return new Set(own.map(({ accountId }) => accountId));
+  }
+
+  /** Also where the row names no family: it has no address then. */
+  private hasWalletsKey({ family }: AddressedAccount): boolean {
+    try {
+      return hasChildren(this.getFamily(family).keyProtocol);
+    } catch {
+      return true;
+    }
+  }
+
+  /** The key that signs for an account of a wallet. @throws GatewayError as getKey; address_differs when the nodes do not attest the account's own. */
+  async keyOf(manager: EntityManager, account: AddressedAccount, wallet: KeyedWallet): Promise<AttestedKey> {
+    if (this.hasWalletsKey(account)) return this.getKey(manager, wallet);
+    const key = (await this.accountKeys.find(manager, [account])).get(account.accountId);
+    if (!key) throw addressDiffers();
+    return key;
   }
 
   /** @throws GatewayError wallet_not_active when the nodes do not attest the wallet's key. */

@@ -25,7 +25,7 @@ export function accountRoutes({ accounts, authenticate, idempotent }: AccountRou
       tag,
       summary: 'Create an account: an address on a chain',
       description:
-        'The wallet has to be ACTIVE. An account on ethereum, bsc, polygon, arbitrum, optimism, avalanche or base holds assets on all of these.',
+        'The wallet has to be ACTIVE. An account on ethereum, bsc, polygon, arbitrum, optimism, avalanche or base holds assets on all of these. On some chains each account has a key of its own: the request then waits up to 10 seconds for the signing nodes to generate it, and with a node down the answer is 503 `unavailable` and nothing is created.',
       middleware: [authenticate, body(createAccount), idempotent],
       answer: { status: 201, description: 'The account', schema: accountView, location: true },
       fails: ['wallet_not_active', 'not_found', 'address_differs', 'unavailable', 'outcome_unknown'],

@@ -1,6 +1,7 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { auditUser } from '../audit/log';
 import type { GetFamily } from '../chains/family';
+import { hasChildren } from '../chains/key-protocols';
 import type { ChainRegistry } from '../chains/registry';
 import type { ChainDefinition } from '../chains/types';
 import type { Caller, IdempotencyContext } from '../http/context';
@@ -8,10 +9,13 @@ import type { LimitOffset } from '../http/pagination';
 import { inTransaction } from '../platform/database';
 import { GatewayError, invalidParameter, notFound } from '../platform/errors';
 import type { WalletRepository } from '../wallets/repository';
+import type { WalletEntity } from '../wallets/entity';
 import type { AttestedKey } from '../wallets/attested-keys';
 import { AccountEntity } from './entity';
+import type { KeyedAccount } from './attested-keys';
 import { newAccount } from './new-account';
 import { addressDiffers, type OwnAddresses } from './own-addresses';
+import type { OwnKey, OwnKeys } from './own-keys';
 import type { AccountFilter, AccountRepository } from './repository';
 import type { CreateAccount } from './schema';
 
@@ -22,6 +26,7 @@ export interface AccountServiceDependencies {
   wallets: WalletRepository;
   accounts: AccountRepository;
   addresses: OwnAddresses;
+  ownKeys: OwnKeys;
 }
 
 export interface ListedAccount {
@@ -34,8 +39,9 @@ export class AccountService {
   constructor(private readonly deps: AccountServiceDependencies) {}
 
   /**
-   * Creates an account with an address of its own.
-   * @throws GatewayError invalid_parameter (chain), not_found (wallet), wallet_not_active, address_differs.
+   * Creates an account with an address of its own. Where keys have no children it waits up to 10 s for the nodes to generate one, before
+   * the database transaction: whatever happens, no account is stored without an attested key.
+   * @throws GatewayError invalid_parameter (chain), not_found (wallet), wallet_not_active, address_differs, unavailable.
    */
   async create(
     caller: Caller,
@@ -45,20 +51,21 @@ export class AccountService {
   ): Promise<AccountEntity> {
     const { clientId } = caller;
     const chain = enabledChain(this.deps.registry, input.chain);
+    const own = await this.generateKey({ accountId: resourceId, walletId: input.wallet_id, clientId }, chain);
     return inTransaction(this.deps.database, async (manager) => {
       const wallet = await this.deps.wallets.findLocked(manager, clientId, input.wallet_id);
       if (!wallet) throw notFound('wallet');
       const earlier = await this.deps.accounts.find(clientId, resourceId, manager);
       if (earlier) return this.shown(manager, earlier);
-      if (wallet.status !== 'ACTIVE' || wallet.keyStatus !== 'ACTIVE')
-        throw new GatewayError('wallet_not_active', 'The wallet is not active');
-      const key = await this.deps.addresses.getKey(manager, wallet);
+      assertActive(wallet);
+      const key = own ?? (await this.deps.addresses.getKey(manager, wallet));
       const account = {
         ...(await this.row(manager, wallet.walletId, key, chain)),
         accountId: resourceId,
         label: input.label ?? null,
       };
       await manager.insert(AccountEntity, account);
+      if (own) await this.deps.ownKeys.store(manager, resourceId, own);
       await auditUser(manager, caller, {
         action: 'account.created',
         subject: { type: 'account', id: resourceId },
@@ -69,6 +76,23 @@ export class AccountService {
       this.deps.addresses.assertOwn(stored, key);
       return stored;
     });
+  }
+
+  /**
+   * null where the key is the wallet's, or the account is there already.
+   * @throws GatewayError not_found, wallet_not_active, unavailable.
+   */
+  private async generateKey(account: KeyedAccount, chain: ChainDefinition): Promise<OwnKey | null> {
+    if (hasChildren(this.deps.getFamily(chain.family).keyProtocol)) return null;
+    const { clientId, walletId, accountId } = account;
+    const [wallet, earlier] = await Promise.all([
+      this.deps.wallets.find(clientId, walletId),
+      this.deps.accounts.find(clientId, accountId),
+    ]);
+    if (!wallet) throw notFound('wallet');
+    if (earlier) return null;
+    assertActive(wallet);
+    return this.deps.ownKeys.generate(account, chain.family);
   }
 
   private async row(manager: EntityManager, walletId: string, attested: AttestedKey, chain: ChainDefinition) {
@@ -97,6 +121,11 @@ export class AccountService {
     if (!own.has(account.accountId)) throw addressDiffers();
     return account;
   }
+}
+
+/** @throws GatewayError wallet_not_active */
+function assertActive({ status, keyStatus }: WalletEntity): void {
+  if (status !== 'ACTIVE' || keyStatus !== 'ACTIVE') throw new GatewayError('wallet_not_active', 'The wallet is not active');
 }
 
 /** @throws GatewayError invalid_parameter naming `chain`. */

@@ -23,6 +23,7 @@ interface KeyRow {
   public_key: string;
   wallet_id: string | null;
   client_id: string | null;
+  account_id: string | null;
   created_at: Date;
   bound_at: Date | null;
   signatures: string;
@@ -40,7 +41,7 @@ type KeyState = 'unbound' | 'usable' | 'degraded' | 'frozen';
 export async function listKeys(database: DataSource, { keyId, after, limit }: KeyFilter): Promise<Row[]> {
   const rows = await database.query<KeyRow[]>(
     `select (select node_index from node_identity) as node, k.key_id, k.protocol, '0x' || encode(k.public_key, 'hex') as public_key,
-            k.wallet_id, k.client_id, k.created_at, k.bound_at,
+            k.wallet_id, k.client_id, k.account_id, k.created_at, k.bound_at,
             (select count(*) from journal j where j.key_id = k.key_id and j.outcome = 'signed') as signatures,
             (select count(*) from journal j where j.key_id = k.key_id and j.outcome = 'failed') as failed_sessions,
             coalesce((select json_agg(json_build_object('by', b.by, 'banned', b.peer) order by b.by, b.peer)
@@ -53,7 +54,8 @@ export async function listKeys(database: DataSource, { keyId, after, limit }: Ke
   return rows.map(toRow);
 }
 
-function toRow({ node, bans, key_id, protocol, public_key, wallet_id, client_id, created_at, bound_at, ...counts }: KeyRow): Row {
+function toRow({ node, bans, key_id, protocol, public_key, wallet_id, client_id, account_id, ...rest }: KeyRow): Row {
+  const { created_at, bound_at, ...counts } = rest;
   const signsWith = wallet_id === null ? [] : nodeIndexes.filter((peer) => peer !== node && !isApart(bans, node, peer));
   return {
     key_id,
@@ -63,6 +65,7 @@ function toRow({ node, bans, key_id, protocol, public_key, wallet_id, client_id,
     ...counts,
     wallet_id,
     client_id,
+    account_id,
     protocol,
     created_at,
     bound_at,

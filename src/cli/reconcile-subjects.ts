@@ -133,13 +133,12 @@ function getReason(error: unknown): string | null {
   return code?.startsWith('23') ? `it contradicts the database: ${message}` : null;
 }
 
-/** A key that was not bound has signed nothing but tests; a bound one is the key of a wallet, which has to be there with it. */
+/** A key that was not bound has signed nothing but tests; a bound one is the key of a wallet or of an account, which has to be there with it. */
 async function recordKeyOrders(manager: EntityManager, orders: MissingOrder[]): Promise<string> {
-  let note = 'a key that was generated and not bound: no wallet has it';
+  let note = 'a key that was generated and not bound: no wallet and no account has it';
   for (const { claims } of orders) {
     if (claims.kind === 'bind_key') {
-      await assertWalletHasKey(manager, claims);
-      note = 'its wallet has this key';
+      note = await assertOwnerHasKey(manager, claims);
     }
     await storeShownOrder(manager, claims, null);
   }
@@ -147,19 +146,35 @@ async function recordKeyOrders(manager: EntityManager, orders: MissingOrder[]): 
 }
 
 /** A wallet is not rebuilt: its name, its accounts and what the nodes have attested are in no order. */
-async function assertWalletHasKey(
-  manager: EntityManager,
-  { wallet_id: wallet, client_id: client, key_id: key }: ClaimsOf<'bind_key'>,
-): Promise<void> {
+async function assertOwnerHasKey(manager: EntityManager, claims: ClaimsOf<'bind_key'>): Promise<string> {
+  const { wallet_id: wallet, client_id: client, key_id: key, account_id: account } = claims;
+  if (account !== undefined) return noteOnAccount(manager, { account, wallet, client, key });
   const [found] = await manager.query<unknown[]>(
     'select 1 from wallets where wallet_id = $1 and client_id = $2 and key_id = $3',
     [wallet, client, key],
   );
-  if (found) return;
+  if (found) return 'its wallet has this key';
   throw new GatewayError(
     'business_error',
     `wallet ${wallet} of client ${client} is not in the database with this key, and cannot be rebuilt from orders: deposits to its ` +
       'addresses are not seen. Ask the client whether it has used the wallet; insert its rows from a later copy, or accept it as missing',
+  );
+}
+
+/** The request may have got no answer, and then its account was never there: the key is not used. */
+async function noteOnAccount(
+  manager: EntityManager,
+  { account, wallet, client, key }: Record<'account' | 'wallet' | 'client' | 'key', string>,
+): Promise<string> {
+  const [found] = await manager.query<unknown[]>(
+    'select 1 from accounts where account_id = $1 and wallet_id = $2 and client_id = $3 and key_id = $4',
+    [account, wallet, client, key],
+  );
+  if (found) return 'its account has this key';
+  throw new GatewayError(
+    'business_error',
+    `account ${account} of client ${client} is not in the database with this key, and cannot be rebuilt from orders: if the client was ` +
+      'told its address, deposits to it are not seen. Ask the client; insert its rows from a later copy, or accept it as missing',
   );
 }
 

@@ -1,5 +1,5 @@
 import type { ApplyBlacklistRequest } from './blacklist';
-import type { WalletKey } from './key-generation';
+import type { AccountKey, WalletKey } from './key-generation';
 import type { SignedRefusal } from './signing';
 import type { BeginSigning, BeginSigningResult } from './transfer';
 
@@ -24,6 +24,10 @@ export interface AuthoriserActivities {
   orderKeyGeneration(input: WalletKey): Promise<{ order: string }>;
   /** To tie a key to the wallet and its client. */
   orderKeyBinding(input: WalletKey): Promise<{ order: string }>;
+  /** To generate the key of an account that a client waits for, and to test it. */
+  orderAccountKey(input: AccountKey): Promise<{ order: string }>;
+  /** To tie a key to the account, its wallet and client. From the first order on no other key is ordered for this account. */
+  orderAccountKeyBinding(input: AccountKey): Promise<{ order: string }>;
   /** What is newer than a version of a client's blacklist, one page at most; null when nothing is. */
   orderBlacklistPage(input: { clientId: string; after: number }): Promise<ApplyBlacklistRequest | null>;
 }

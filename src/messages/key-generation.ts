@@ -62,10 +62,26 @@ export interface WalletKey {
   keyId: string;
 }
 
-export interface ActivateWallet extends GroupKey {
-  walletId: string;
+/** A key and the account that it is generated for. */
+export interface AccountKey {
+  accountId: string;
+  /** `<accountId>.<attempt>`. */
+  keyId: string;
+}
+
+export interface GenerateAccountKeyInput extends AccountKey {
+  /** Its binding was ordered before: the key is there, and no other can become the account's. */
+  isBindingOrdered: boolean;
+}
+
+/** A key that every node says to have bound. */
+export interface AttestedGroupKey extends GroupKey {
   /** One of each node. */
   attestations: KeyAttestation[];
+}
+
+export interface ActivateWallet extends AttestedGroupKey {
+  walletId: string;
 }
 
 /** Short database activities of wallets; run as local activities by the main worker. */

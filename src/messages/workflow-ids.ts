@@ -5,6 +5,7 @@ import type { DeliveryStream } from './webhooks';
 export const workflowTypes = {
   transfer: 'transfer',
   generateKey: 'generateKey',
+  generateAccountKey: 'generateAccountKey',
   followChain: 'followChain',
   deliverWebhooks: 'deliverWebhooks',
   distributeBlacklist: 'distributeBlacklist',
@@ -15,6 +16,8 @@ export const workflowTypes = {
 export const transferWorkflowId = (txId: string): string => `transfer-${txId}`;
 
 export const generateKeyWorkflowId = (walletId: string): string => `generate-key-${walletId}`;
+
+export const generateAccountKeyWorkflowId = (accountId: string): string => `generate-account-key-${accountId}`;
 
 export const distributeBlacklistWorkflowId = (clientId: string): string => `distribute-blacklist-${clientId}`;
 

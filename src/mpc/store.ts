@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { DataSource } from 'typeorm';
+import type { DataSource, EntityManager } from 'typeorm';
 import type { KeyProtocol } from '../chains/types';
 import { hasChildren } from '../chains/key-protocols';
 import { createDatabase } from '../platform/database';
@@ -7,7 +7,7 @@ import { GatewayError } from '../platform/errors';
 import { BlacklistCopy } from './blacklist-copy';
 import type { BoundShare } from './key-attestation';
 import type { NodeIndex } from '../messages/nodes';
-import { type KeyOwner, ShareCipher } from './share-cipher';
+import { type KeyOwner, type SealedShare, ShareCipher } from './share-cipher';
 import { shareColumns, type ShareRow, toBinding, toSealed } from './share-rows';
 import { claimDatabase, verifyOwner } from './store-owner';
 
@@ -109,7 +109,7 @@ export class ShareStore {
 
   /**
    * Binds a share to its owner by encrypting it again. Idempotent for the same owner.
-   * @throws GatewayError not_found; business_error when the key is another owner's. Error when the share cannot be decrypted.
+   * @throws GatewayError not_found; business_error when the key is another owner's, or another key is the account's. Error when the share cannot be decrypted.
    */
   bind(keyId: string, owner: KeyOwner): Promise<BoundShare> {
     return this.database.transaction(async (manager) => {
@@ -131,22 +131,7 @@ export class ShareStore {
       const share = this.cipher.open(toSealed(row), { ...binding, owner: present });
       const sealed = present ? null : this.cipher.seal(share, { ...binding, owner });
       share.fill(0);
-      if (sealed)
-        await manager.query(
-          `update key_shares set ciphertext = $2, iv = $3, tag = $4, kek_fingerprint = $5, client_id = $6, wallet_id = $7, account_id = $8,
-                  bound_at = clock_timestamp()
-            where key_id = $1`,
-          [
-            keyId,
-            sealed.ciphertext,
-            sealed.iv,
-            sealed.tag,
-            sealed.kekFingerprint,
-            owner.clientId,
-            owner.walletId,
-            owner.accountId ?? null,
-          ],
-        );
+      if (sealed) await storeBound(manager, keyId, sealed, owner);
       return { ...binding, ...owner };
     });
   }
@@ -174,6 +159,27 @@ export class ShareStore {
   async close(): Promise<void> {
     if (this.database.isInitialized) await this.database.destroy();
   }
+}
+
+/**
+ * An order names no family of chains, nor does the share: before a second family has keys of Ed25519, both have to, or a key that is bound
+ * for an account of the one could sign for the other.
+ * @throws GatewayError business_error when another key is bound to the account.
+ */
+async function storeBound(manager: EntityManager, keyId: string, sealed: SealedShare, owner: KeyOwner): Promise<void> {
+  const { ciphertext, iv, tag, kekFingerprint } = sealed;
+  const { clientId, walletId, accountId = null } = owner;
+  const stored = manager.query(
+    `update key_shares set ciphertext = $2, iv = $3, tag = $4, kek_fingerprint = $5, client_id = $6, wallet_id = $7, account_id = $8,
+            bound_at = clock_timestamp()
+      where key_id = $1`,
+    [keyId, ciphertext, iv, tag, kekFingerprint, clientId, walletId, accountId],
+  );
+  await stored.catch((error: unknown) => {
+    const { constraint } = ((error as { driverError?: unknown }).driverError ?? {}) as { constraint?: string };
+    if (constraint !== 'key_shares_one_per_account') throw error;
+    throw new GatewayError('business_error', `another key is bound to account ${accountId}`);
+  });
 }
 
 /** Overwrites the share; the public fields remain usable. */

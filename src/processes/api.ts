@@ -1,3 +1,4 @@
+import { accountKeyGenerationOn } from '../accounts/key-generation';
 import { createPaymentClients } from '../chains/clients';
 import { getFamily } from '../chains/families';
 import { loadRegistry } from '../chains/registry';
@@ -71,6 +72,7 @@ runMain('api', async () => {
     getFamily,
     payments: createPaymentClients(registry),
     keyGeneration: keyGenerationOn(temporal),
+    accountKeyGeneration: accountKeyGenerationOn(temporal),
     workflows: transferWorkflowsOn(temporal),
     tokenOptions: {
       privateKey: config.JWT_PRIVATE_KEY,

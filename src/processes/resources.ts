@@ -1,6 +1,8 @@
 import type { Client } from '@temporalio/client';
 import type { DataSource } from 'typeorm';
+import type { AccountKeyGeneration } from '../accounts/key-generation';
 import { OwnAddresses } from '../accounts/own-addresses';
+import { OwnKeys } from '../accounts/own-keys';
 import { AccountRepository } from '../accounts/repository';
 import { accountRoutes } from '../accounts/routes';
 import { AccountService } from '../accounts/service';
@@ -74,6 +76,7 @@ export interface ResourceDependencies {
   /** By chain name. */
   payments: ReadonlyMap<string, PaymentClient>;
   keyGeneration: KeyGeneration;
+  accountKeyGeneration: AccountKeyGeneration;
   workflows: TransferWorkflows;
   startLimits: StartLimitSettings;
   generationLimits: GenerationLimitSettings;
@@ -125,7 +128,9 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
   const keys = new AttestedKeys(nodeKeys, log);
   const addresses = new OwnAddresses(keys, getFamily, log);
   const wallets = new WalletService(walletRows, keys, outbox);
-  const accounts = new AccountService({ database, registry, getFamily, wallets: walletRows, accounts: accountRows, addresses });
+  const ownKeys = new OwnKeys(database, deps.accountKeyGeneration, addresses.accountKeys);
+  const accountDeps = { database, registry, getFamily, wallets: walletRows, accounts: accountRows };
+  const accounts = new AccountService({ ...accountDeps, addresses, ownKeys });
   const assets = new AssetService({ database, registry, getFamily, accounts: accountRows, assets: assetRows });
   const transactions = new TransactionService(new TransactionRepository(database), workflows, addresses);
   const approvals = new Approvals({ mfa, outbox });
@@ -168,6 +173,7 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
     payments,
     housekeeping: [
       { name: 'forget old idempotency keys', everyMs: 60_000, run: () => idempotencyStore.sweep() },
+      { name: 'forget accounts that nobody waits for', everyMs: 60_000, run: () => ownKeys.sweep() },
       { name: 'seal the audit log', everyMs: 2_000, run: async () => void (await sealAuditLog(database)) },
     ],
   };

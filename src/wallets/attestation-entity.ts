@@ -1,13 +1,17 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { NodeIndex } from '../messages/nodes';
 
-/** What a node has attested about a wallet's key, as it has signed it (src/mpc/key-attestation.ts). Rows are never changed. */
-@Entity('wallet_attestations')
-export class AttestationEntity {
-  @PrimaryColumn('uuid', { name: 'wallet_id' }) walletId!: string;
+/** What a node has attested about a key, as it has signed it (src/mpc/key-attestation.ts). Rows are never changed. */
+export abstract class StoredStatement {
   @PrimaryColumn('smallint') node!: NodeIndex;
   /** JSON. */
   @Column('text') statement!: string;
   /** Base64. */
   @Column('text') signature!: string;
+}
+
+/** Of a wallet's key. */
+@Entity('wallet_attestations')
+export class AttestationEntity extends StoredStatement {
+  @PrimaryColumn('uuid', { name: 'wallet_id' }) walletId!: string;
 }

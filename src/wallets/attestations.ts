@@ -4,7 +4,7 @@ import { nodeIndexes } from '../messages/nodes';
 import { type AttestedFields, parseAttestation, verifyAttestation } from '../mpc/key-attestation';
 import type { NodeKeys } from '../mpc/identity';
 import { GatewayError } from '../platform/errors';
-import { AttestationEntity } from './attestation-entity';
+import { AttestationEntity, type StoredStatement } from './attestation-entity';
 
 /**
  * That each node says of this key that it is the wallet's. The worker does not know the nodes' identities: whoever shows an address
@@ -39,11 +39,17 @@ export function loadAttestations(manager: EntityManager, walletIds: string[]): P
 
 /** The key that all nodes, by their own signatures, attest to be this wallet's; null without one attestation of each of them. */
 export function attestedByAll(walletId: string, rows: AttestationEntity[], nodeKeys: NodeKeys): AttestedFields | null {
+  const ofWallet = rows.filter((row) => row.walletId === walletId);
+  const fields = saidByAll(ofWallet, nodeKeys);
+  return fields?.wallet_id === walletId && isWallets(fields) ? fields : null;
+}
+
+/** What all nodes, by their own signatures, say of one key; null without one statement of each of them, or where they differ. */
+export function saidByAll(rows: Pick<StoredStatement, 'statement' | 'signature'>[], nodeKeys: NodeKeys): AttestedFields | null {
   const fields = rows
-    .filter((row) => row.walletId === walletId)
     .map(({ statement: text, signature }) => verifyAttestation({ text, signature }, nodeKeys))
     .filter((it) => it !== null);
-  return sayTheSame(fields) && fields[0]?.wallet_id === walletId && isWallets(fields[0]) ? fields[0] : null;
+  return sayTheSame(fields) ? (fields[0] ?? null) : null;
 }
 
 /** A key of one account of the wallet is not the wallet's. */

@@ -19,7 +19,7 @@ const maxAttempts = 1_000_000;
 export async function orderKeyGeneration({ database, orders }: KeyOrders, input: WalletKey): Promise<{ order: string }> {
   const claims = await inTransaction(database, async (manager) => {
     const { clientId } = await findWithoutKey(manager, input);
-    await assertRoomForKeyOrder(manager, { ...input, kind: 'generate_key' });
+    await assertRoomForKeyOrder(manager, { ...input, ownerId: input.walletId, kind: 'generate_key' });
     return orders.issue(manager, { kind: 'generate_key', key_id: input.keyId, client_id: clientId });
   });
   return { order: await orders.sign(claims) };
@@ -29,7 +29,7 @@ export async function orderKeyGeneration({ database, orders }: KeyOrders, input:
 export async function orderKeyBinding({ database, orders }: KeyOrders, input: WalletKey): Promise<{ order: string }> {
   const claims = await inTransaction(database, async (manager) => {
     const { walletId, clientId } = await findWithoutKey(manager, input);
-    await assertRoomForKeyOrder(manager, { ...input, kind: 'bind_key' });
+    await assertRoomForKeyOrder(manager, { ...input, ownerId: input.walletId, kind: 'bind_key' });
     return orders.issue(manager, { kind: 'bind_key', key_id: input.keyId, wallet_id: walletId, client_id: clientId });
   });
   return { order: await orders.sign(claims) };
@@ -42,9 +42,13 @@ export async function orderKeyBinding({ database, orders }: KeyOrders, input: Wa
 async function findWithoutKey(manager: EntityManager, { walletId, keyId }: WalletKey): Promise<WalletEntity> {
   const wallet = await findWalletForUpdate(manager, { walletId });
   if (!wallet) throw notFound('wallet');
-  const attempt = Number(keyId.slice(walletId.length + 1));
-  const isOwn = keyId === `${walletId}.${attempt}` && Number.isInteger(attempt) && attempt >= 1 && attempt <= maxAttempts;
-  if (!isOwn) throw new GatewayError('invalid_parameter', 'keyId: it is not of this wallet');
+  if (!isAttempt(keyId, walletId, maxAttempts)) throw new GatewayError('invalid_parameter', 'keyId: it is not of this wallet');
   if (wallet.keyStatus === 'ACTIVE') throw new GatewayError('business_error', 'The wallet has a key already');
   return wallet;
+}
+
+/** `<ownerId>.<attempt>`, of one of the first `most` attempts. */
+export function isAttempt(keyId: string, ownerId: string, most: number): boolean {
+  const attempt = Number(keyId.slice(ownerId.length + 1));
+  return keyId === `${ownerId}.${attempt}` && Number.isInteger(attempt) && attempt >= 1 && attempt <= most;
 }

@@ -63,7 +63,7 @@ test('a rewritten public key, with the address that it gives: the wallet is unus
     accountId,
   ]);
   const own = { keyId, publicKey: Buffer.from(secp256k1.keygen().publicKey), chainCode: randomBytes(32) };
-  const derived = deriveAddress(own, evmFamily, row?.address_index ?? 0);
+  const derived = deriveAddress({ ...own, protocol: evmFamily.keyProtocol }, evmFamily, row?.address_index ?? 0);
   const toWallet: Rewrite = { table: 'wallets', id: walletId, to: { public_key: own.publicKey, chain_code: own.chainCode } };
   const toAccount: Rewrite = { table: 'accounts', id: accountId, to: { address: derived.address, address_key: derived.key } };
   const { text, values } = toStatement(toWallet);

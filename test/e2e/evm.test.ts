@@ -98,7 +98,7 @@ describe('on EVM, beside what is the same on every chain', () => {
     const { wallet_id, client_id } = await sharedWallet();
     const { body } = await call('GET', `/wallets/${wallet_id}/attestations`);
     const { public_key, chain_code } = attestedKey(body.attestations, { wallet_id, client_id }, nodeCertificates());
-    const key = { keyId: '', publicKey: bytes(public_key), chainCode: bytes(chain_code) };
+    const key = { keyId: '', protocol: getFamily('evm').keyProtocol, publicKey: bytes(public_key), chainCode: bytes(chain_code) };
     const { address } = await newAccount('ethereum');
     const { total } = (await call('GET', `/accounts?wallet_id=${wallet_id}`)).body;
     const derived = Array.from({ length: total }, (_, index) => deriveAddress(key, getFamily('evm'), index).address);

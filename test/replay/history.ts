@@ -136,7 +136,7 @@ function describeEnd(event: HistoryEvent): string {
       return [status ?? 'completed', code].filter(Boolean).join(' ');
     }
     case 'FAILED':
-      return `FAILED ${failure?.applicationFailureInfo?.type}`;
+      return `FAILED ${(failure?.applicationFailureInfo ?? failure?.cause?.applicationFailureInfo)?.type}`;
     case 'CONTINUED_AS_NEW':
       return 'continued';
     default:

@@ -115,7 +115,7 @@ async function accept(
 
   const source = await findSource(manager, clientId, chain, from.key, request.tokenSymbol);
   const { account, wallet } = source;
-  deps.addresses.assertOwn(account, await deps.addresses.getKey(manager, wallet));
+  deps.addresses.assertOwn(account, await deps.addresses.keyOf(manager, account, wallet));
   const feeLocked = await kind.boundFee(manager, parsed, source);
   const outcomes = await Promise.allSettled([
     insert(manager, toRow(kind.transactionType, parsed, source, feeLocked)),

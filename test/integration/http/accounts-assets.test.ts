@@ -24,7 +24,7 @@ describe('POST /accounts', () => {
       account_id: expect.any(String),
       wallet_id: wallet.walletId,
       client_id: fixture.demo.clientId,
-      address: deriveAddress(wallet, getFamily('evm'), 0).address,
+      address: deriveAddress({ ...wallet, protocol: 'ecdsa-secp256k1' }, getFamily('evm'), 0).address,
       chain: 'ethereum',
       network: 'local',
       address_type: 'INBOUND',

@@ -2,19 +2,21 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import type { DataSource } from 'typeorm';
 import type { AccountEntity } from '../../../src/accounts/entity';
+import type { AccountKeyGeneration } from '../../../src/accounts/key-generation';
 import { ApiKeyEntity } from '../../../src/auth/entity';
 import { hashSecret } from '../../../src/auth/service';
 import type { TokenOptions } from '../../../src/auth/tokens';
 import { getFamily } from '../../../src/chains/families';
 import type { PaymentClient } from '../../../src/chains/payments';
 import type { SettlementWaits } from '../../../src/x402/settlement/service';
-import { loadRegistry } from '../../../src/chains/registry';
+import { type ChainRegistry, loadRegistry } from '../../../src/chains/registry';
 import { entities } from '../../../src/entities';
 import { createApp } from '../../../src/http/app';
 import type { LimitSettings } from '../../../src/http/limits/settings';
 import { toDocument } from '../../../src/http/openapi';
 import { listen } from '../../../src/http/server';
 import { createResources, type Resources } from '../../../src/processes/resources';
+import type { NodeKeys } from '../../../src/mpc/identity';
 import { createDatabase } from '../../../src/platform/database';
 import { connectAs } from '../../../src/platform/database-login';
 import { newId } from '../../../src/platform/ids';
@@ -170,6 +172,11 @@ export interface FixtureOptions {
   webhookTargets?: TargetGuard;
   /** By chain name; none unless a test gives some. */
   payments?: ReadonlyMap<string, PaymentClient>;
+  /** Chains of a test, and who attests keys there. */
+  chains?: ChainRegistry;
+  attesting?: NodeKeys;
+  /** None unless a test gives one. */
+  accountKeyGeneration?: AccountKeyGeneration;
   settleWaitMs?: SettlementWaits;
 }
 
@@ -188,6 +195,9 @@ export async function createFixture(options: FixtureOptions = {}): Promise<Fixtu
     trustProxy = true,
     webhookTargets = createTargetGuard('local'),
     payments = new Map<string, PaymentClient>(),
+    chains = registry,
+    attesting = nodeKeys,
+    accountKeyGeneration = { generate: () => Promise.reject(new Error('no account has a key of its own here')) },
     settleWaitMs = { 1: 2_000, 2: 1_000, longest: 8_000 },
   } = options;
   const test = shared ? { ...shared, drop: () => Promise.resolve() } : withSameLogins(await createTestDatabase({ poolSize }));
@@ -214,10 +224,11 @@ export async function createFixture(options: FixtureOptions = {}): Promise<Fixtu
   const resources = await createResources({
     database: apiDatabase,
     temporal,
-    registry,
+    registry: chains,
     getFamily,
     payments,
     keyGeneration: workflows.keyGeneration,
+    accountKeyGeneration,
     workflows,
     startLimits: { ...roomyStartLimits, ...startLimits },
     generationLimits: { ...roomyGenerationLimits, ...generationLimits },
@@ -225,7 +236,7 @@ export async function createFixture(options: FixtureOptions = {}): Promise<Fixtu
     settleWaitMs,
     tokenOptions: tokens,
     signerUrls: [],
-    nodeKeys,
+    nodeKeys: attesting,
     limits: { ...roomyLimits, ...limits },
     boxes,
     webhookTargets,

@@ -112,8 +112,21 @@ describe('nodes with a key of Ed25519', () => {
     await expect(group.bindKey(1, unbound.keyId, { accountId: account })).rejects.toMatchObject({ code: 'business_error' });
     await expect(group.testSign(1, 2, unbound.keyId, protocol)).rejects.toMatchObject({ code: 'order_refused' });
     // the row names another account than the ciphertext is bound to
-    await group.query(1, 'update key_shares set account_id = $2 where key_id = $1', [unbound.keyId, account]);
-    await expect(group.bindKey(1, unbound.keyId, { accountId: account })).rejects.toThrow(/cannot be decrypted/);
+    const another = '0190b5a4-0000-7000-8000-0000000000a9';
+    await group.query(1, 'update key_shares set account_id = $2 where key_id = $1', [unbound.keyId, another]);
+    await expect(group.bindKey(1, unbound.keyId, { accountId: another })).rejects.toThrow(/cannot be decrypted/);
+  });
+
+  test('an account gets one key, whatever is ordered', async () => {
+    const accountId = '0190b5a4-0000-7000-8000-0000000000a3';
+    const bound = await group.generateKey(1, `${accountId}.1`, { protocol, accountId });
+    const second = await group.generateKey(2, `${accountId}.2`, { protocol, isBound: false });
+    for (const node of nodeIndexes)
+      await expect(group.bindKey(node, second.keyId, { accountId })).rejects.toMatchObject({
+        code: 'business_error',
+        message: `another key is bound to account ${accountId}`,
+      });
+    await expect(group.bindKey(1, bound.keyId, { accountId })).resolves.toHaveProperty('text');
   });
 
   test('a wallet’s key is bound to no account', async () => {

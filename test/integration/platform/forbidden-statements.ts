@@ -41,6 +41,9 @@ const credit = `update ledger_accounts set available = available + 1`;
 const swapAddress = `update accounts set address = :address, address_key = :address where account_id = :account`;
 const swapKey = `update wallets set public_key = null where wallet_id = :wallet`;
 const attest = `insert into wallet_attestations (wallet_id, node, statement, signature) values (:wallet, 1, '{}', repeat('A', 88))`;
+const attestAccount = `insert into account_attestations (account_id, node, statement, signature) values (:account, 1, '{}', repeat('A', 88))`;
+const askForKey = `insert into account_key_requests (account_id, wallet_id, client_id, family, in_flight_until) values (:new, :wallet, :client, 'evm', now())`;
+const chooseKey = `update account_key_requests set key_id = 'k'`;
 const limits = `insert into wallet_limits (wallet_id, symbol, max_single) values (:wallet, 'ETH', 1)`;
 const policy = `update clients set whitelist_mode = 'off'`;
 const totp = `select secret from user_totp`;
@@ -96,6 +99,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
       swapAddress,
       swapKey,
       attest,
+      chooseKey,
     ],
     ...[refuseAs('rule'), refuseAs('chain'), refuseAs('order')],
     `update transactions set tx_hash = '0x1' where tx_id = :waiting`,
@@ -148,6 +152,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
     `update transfer_attempts set unsigned = '0x1' where tx_id = :signed`,
     `update wallets set status = 'SUSPENDED' where wallet_id = :wallet`,
     insertWallet(':client'),
+    ...[attestAccount, askForKey, chooseKey],
     ...[...ofHouse, authorisation, ...consolidations],
     'update blacklist_changes set listed = false',
     'select * from blacklist_changes',
@@ -159,6 +164,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
     ...[insertRequest, insertUser, insertKey, listAddress, unlist, approve, transfer, deposit, swapAddress, limits, policy, totp],
     ...[endAs('AWAITING_APPROVAL'), endAs('CANCELLED'), endAs('FAILED'), endAs('NEEDS_ATTENTION'), attest, giveUpAs('abandoned')],
     giveUpAs('address_blacklisted'),
+    ...[attestAccount, askForKey],
     ...[refuseAs('chain'), 'select * from refusals'],
     ...[post('lock'), post('unlock'), post('deposit'), post('settle'), post('adjustment'), post('gas'), credit],
     `update transactions set to_address = :address where tx_id = :waiting`,
@@ -199,6 +205,9 @@ export const forbidden: Record<DatabaseRole, string[]> = {
       swapAddress,
       swapKey,
       attest,
+      attestAccount,
+      askForKey,
+      chooseKey,
       insertWallet(':client'),
       insertAccount(':client'),
       settlement,
@@ -249,6 +258,8 @@ export const forbiddenToAll = [
   `update settlers set account_id = :account`,
   'update wallet_attestations set statement = statement',
   'delete from wallet_attestations',
+  'update account_attestations set statement = statement',
+  'delete from account_attestations',
   'alter table transactions disable trigger transactions_guard',
   'drop trigger ledger_entries_apply on ledger_entries',
   'drop table audit_seals',

@@ -187,6 +187,8 @@ const authoriserOf = ({ ledger }: ChainFixture): AuthoriserActivities => ({
   recordNodeRefusals: (input) => ledger.recordNodeRefusals(input),
   orderKeyGeneration: (input) => ledger.orderKeyGeneration(input),
   orderKeyBinding: (input) => ledger.orderKeyBinding(input),
+  orderAccountKey: (input) => ledger.orderAccountKey(input),
+  orderAccountKeyBinding: (input) => ledger.orderAccountKeyBinding(input),
   orderBlacklistPage: (input) => ledger.orderBlacklistPage(input),
 });
 

@@ -17,6 +17,10 @@ export const otherWorkflows = {
   'generate-key-continued': ['orderKeyBinding: failed', 'timer', 'continued'],
   'generate-key-after-continue': ['generateKey: failed', 'timer', 'activateWallet: done', 'completed'],
 
+  'generate-account-key': ['orderAccountKey: done', 'confirmKey: done', 'testSign: done', 'bindKey: done', 'completed'],
+  'generate-account-key-failed': ['orderAccountKey: done', 'generateKey: failed', 'FAILED signers_unavailable'],
+  'generate-account-key-taken-over': ['confirmKey: done', 'orderAccountKeyBinding: done', 'bindKey: done', 'completed'],
+
   'deliver-webhooks': ['deliverNext: failed', 'timer', 'deliverNext: delivered', 'completed'],
   'deliver-webhooks-given-up': ['deliverNext: failed', 'timer', 'deliverNext: disabled', 'completed'],
   'deliver-webhooks-busy': ['deliverNext: busy', 'timer', 'deliverNext: busy', 'timer', 'deliverNext: delivered', 'completed'],

@@ -1,0 +1,37 @@
+import type { AttestedGroupKey, GenerateAccountKeyInput, GroupKey } from '../src/messages/key-generation';
+import { type NodeIndex, nodeIndexes } from '../src/messages/nodes';
+import { authoriserActivities, nodeActivities, stableIndex } from './activities';
+import { bindOnEveryNode, confirmOnEveryNode, signWithEveryShare } from './key-stages';
+import { WorkflowProgress } from './progress';
+
+/** A generation takes milliseconds, and a client waits for it. */
+const generationSeconds = 5;
+
+/**
+ * Generates the key of one account, which a request waits for: started with a time-out for the whole run, it tries once and fails where a
+ * node is missing. The nodes have bound the key and attest it when it ends; the account is made by whoever has started it. A key whose
+ * binding was ordered by an earlier run is taken over: a node may have bound it already, and binds no other key to the account.
+ */
+export async function generateAccountKey(input: GenerateAccountKeyInput): Promise<AttestedGroupKey> {
+  const { accountId, keyId, isBindingOrdered } = input;
+  const wanted = { accountId, keyId };
+  const progress = new WorkflowProgress(`Key of account ${accountId}`);
+  const first = nodeIndexes[stableIndex(accountId, nodeIndexes.length)] as NodeIndex;
+  const orderKey = () => authoriserActivities.orderAccountKey(wanted);
+  let key: GroupKey;
+  if (isBindingOrdered) {
+    progress.report('confirming', `Every node must have its share of ${keyId}`);
+    key = await nodeActivities(first, generationSeconds, `confirm key on node ${first}`).confirmKey({ keyId });
+    await confirmOnEveryNode(key);
+  } else {
+    progress.report('generating', `Distributed key generation of ${keyId}, initiated by node ${first}`);
+    const ordered = await orderKey();
+    key = await nodeActivities(first, generationSeconds, `generate key ${keyId}`).generateKey(ordered);
+    progress.report('confirming', 'Every node must have stored its share and report the same public key');
+    await confirmOnEveryNode(key);
+    progress.report('testing', 'Test signatures that use each share');
+    await signWithEveryShare(orderKey);
+  }
+  progress.report('binding', 'Every node binds the key to the account');
+  return { ...key, attestations: await bindOnEveryNode(() => authoriserActivities.orderAccountKeyBinding(wanted)) };
+}
