@@ -6,6 +6,7 @@ import type { ChainFaults } from './chain-faults';
 import { readJson } from './files';
 import { devPaths } from './paths';
 import { endProcess, processIdentity, until } from './processes';
+import { LocalChainClient } from './solana/stack';
 import type { StackChain, StackFile } from './stack-file';
 import { SimulatorClient } from './tron/stack';
 
@@ -26,6 +27,7 @@ export function chainFaults(dataDir: string, name: string): ChainFaults {
   if (!chain.faucet) throw new FaultError(`${name} is not a local chain: it has no faults on demand`);
   if (chain.family === 'evm') return evmFaults(chain, name);
   if (chain.family === 'tron') return new SimulatorClient(chain.rpc).faults;
+  if (chain.family === 'solana') return new LocalChainClient(chain.rpc).faults;
   const restart = async () => {
     const pid = () => read()?.processes[`chain:${name}`]?.[0];
     const before = pid() ?? 0;

@@ -1,10 +1,12 @@
 import { type Address, getAddress, isAddress, parseUnits } from 'viem';
 import { parseAddress as parseOnBitcoin } from '../src/chains/bitcoin/codec/address';
 import { regtest } from '../src/chains/bitcoin/network';
+import { parseAddress as parseOnSolana } from '../src/chains/solana/codec/address';
 import { parseAddress as parseOnTron } from '../src/chains/tron/codec/address';
 import { loadRegistry, tokenBySymbol } from '../src/chains/registry';
 import { BitcoinDevNode } from './bitcoin';
 import { devChain, mintToken, sendNative } from './chain';
+import { LocalChainClient } from './solana/stack';
 import type { StackFile } from './stack-file';
 import { SimulatorClient } from './tron/stack';
 
@@ -40,6 +42,11 @@ export async function fund(
     const to = parseTronAddress(address);
     return token.contract === null ? simulator.fund(to, atomic) : simulator.fundToken(token.contract, to, atomic);
   }
+  if (chain.family === 'solana') {
+    const local = new LocalChainClient(chain.rpc);
+    const to = parseSolanaAddress(address);
+    return token.contract === null ? local.fund(to, atomic) : local.fundToken(token.contract, to, atomic);
+  }
   const to = parseAddress(address);
   const node = devChain(chain.rpc);
   return token.contract === null ? sendNative(node, to, atomic) : mintToken(node, token.contract as Address, to, atomic);
@@ -54,6 +61,12 @@ function parseBitcoinAddress(text: string): string {
 function parseTronAddress(text: string): string {
   const parsed = parseOnTron(text);
   if (!parsed) throw new FaucetError(`${text} is not an address (T… in Base58Check, or 41 and 40 hex digits)`);
+  return parsed.address;
+}
+
+function parseSolanaAddress(text: string): string {
+  const parsed = parseOnSolana(text);
+  if (!parsed) throw new FaucetError(`${text} is not an address (32 bytes in Base58)`);
   return parsed.address;
 }
 

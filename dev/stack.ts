@@ -53,7 +53,7 @@ export interface RunningStack {
 
 export class AlreadyRunning extends Error {}
 
-const defaultChains = 'ethereum,base,bitcoin,tron';
+const defaultChains = 'ethereum,base,bitcoin,tron,solana';
 /** A process is stopped before those it depends on. */
 const stopOrder = [['api'], ['worker'], ['authoriser'], ['mpc'], ['temporal', 'chain:*'], ['postgres']];
 

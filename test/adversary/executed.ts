@@ -8,6 +8,7 @@ import { houseClientId } from '../../src/platform/house';
 import { stack } from '../stack/client';
 import { ExecutedOnBitcoin } from './executed-bitcoin';
 import { executedOnEvm, movingTopics } from './executed-evm';
+import { executedOnSolana } from './executed-solana';
 import { executedOnTron, type TronTransaction } from './executed-tron';
 import { gatewayQuery } from './processes';
 import type { Executed, Owner } from './record-differences';
@@ -29,7 +30,7 @@ type Walk = (rpc: string, chain: ChainDefinition) => AsyncIterable<Executed>;
 /** By the namespace of CAIP-2. @throws Error for a chain whose transactions are not read here. */
 function walkOf({ caip2 }: ChainDefinition): Walk {
   const [namespace = ''] = caip2.split(':');
-  const walk = ({ eip155: evm, bip122: bitcoin, tron } as Record<string, Walk>)[namespace];
+  const walk = ({ eip155: evm, bip122: bitcoin, tron, solana } as Record<string, Walk>)[namespace];
   if (!walk) throw new Error(`the records of ${caip2} are not checked`);
   return walk;
 }
@@ -97,3 +98,30 @@ async function* tron(rpc: string, chain: ChainDefinition): AsyncIterable<Execute
     for (const { transactions = [] } of block) for (const transaction of transactions) yield* executedOnTron(transaction, own);
   }
 }
+
+async function* solana(rpc: string, chain: ChainDefinition): AsyncIterable<Executed> {
+  const own = await ownKeys(chain);
+  const call = createSolanaCall(rpc);
+  const [first, head] = [await call<number>('getFirstAvailableBlock', []), await call<number>('getSlot', [])];
+  const options = { encoding: 'base64', transactionDetails: 'full', maxSupportedTransactionVersion: 0, rewards: false };
+  for (let from = first; from <= head; from += blocksAtOnce) {
+    const slots = await call<number[]>('getBlocks', [from, Math.min(from + blocksAtOnce - 1, head)]);
+    const blocks = await Promise.all(slots.map((slot) => call<SolanaBlock>('getBlock', [slot, options])));
+    for (const { transactions } of blocks)
+      for (const { transaction } of transactions) yield* executedOnSolana(transaction[0], own);
+  }
+}
+
+interface SolanaBlock {
+  transactions: { transaction: [encoded: string, encoding: string] }[];
+}
+
+const createSolanaCall =
+  (rpc: string) =>
+  async <T>(method: string, params: unknown[]): Promise<T> => {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+    const response = await fetch(rpc, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+    const { result, error } = (await response.json()) as { result: T; error?: { message: string } };
+    if (error) throw new Error(error.message);
+    return result;
+  };

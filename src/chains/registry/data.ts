@@ -1,6 +1,7 @@
 import type { AssetType, ChainDefinition, GatewayEnvironment, TokenDefinition } from '../types';
 import { bitcoin } from './bitcoin';
 import { genesisHashes } from './genesis';
+import { solana } from './solana';
 import { tron } from './tron';
 
 /**
@@ -288,13 +289,15 @@ function local(name: ChainName): ChainDefinition {
 }
 
 const names = Object.keys(common) as ChainName[];
-const profiles: Record<GatewayEnvironment, () => ChainDefinition[]> = {
-  production: () => [...names.map((name) => define(name, production[name])), ...bitcoin.production, ...tron.production],
-  sandbox: () => [...names.map((name) => define(name, sandbox[name])), ...bitcoin.sandbox, ...tron.sandbox],
-  local: () => [...names.map(local), ...bitcoin.local, ...tron.local],
+const evmProfiles: Record<GatewayEnvironment, () => ChainDefinition[]> = {
+  production: () => names.map((name) => define(name, production[name])),
+  sandbox: () => names.map((name) => define(name, sandbox[name])),
+  local: () => names.map(local),
 };
+/** The chains of the other families, in the order in which they are listed. */
+const others = [bitcoin, tron, solana];
 
 /** Every chain of the environment's profile, enabled or not. */
 export function getChains(environment: GatewayEnvironment): ChainDefinition[] {
-  return profiles[environment]();
+  return [...evmProfiles[environment](), ...others.flatMap((family) => family[environment])];
 }

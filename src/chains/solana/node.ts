@@ -2,6 +2,8 @@ import { ConfigError } from '../../platform/config';
 import { fromHex } from '../../platform/hex';
 import { rpcUrlsVariable } from '../config';
 import { type Endpoint, once } from '../endpoints';
+import type { HttpTarget } from '../paced-post';
+import { solana } from '../registry/solana';
 import type { ChainDefinition, Hex, JsonValue } from '../types';
 import {
   type Account,
@@ -20,6 +22,12 @@ import {
   readValue,
 } from './answers';
 import { call, RpcError } from './rpc';
+import { parseEndpoint } from './url';
+
+/** Genesis blocks of testnet, which no profile has, and of those that one has. */
+const testnetGenesis = '4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY';
+const isPublic = (hash: string): boolean =>
+  hash === testnetGenesis || Object.values(solana).some((chains) => chains.some(({ genesisHash }) => genesisHash === hash));
 
 const finalized = { commitment: 'finalized' };
 /** Of full blocks: only the follower and proofs ask for them. */
@@ -47,19 +55,19 @@ export interface SignatureState {
 
 /** A node of Solana, or a service that answers as one. What it says of the chain is of finalized blocks unless a method says otherwise. */
 export class SolanaNode implements Endpoint {
+  readonly host: string;
   private readonly where: string;
+  private readonly target: HttpTarget;
 
   /** `position`: of its url in the configuration, from 1. */
   constructor(
     private readonly chain: ChainDefinition,
-    private readonly url: string,
+    url: string,
     position: number,
   ) {
     this.where = `${rpcUrlsVariable(chain.name)} entry ${position}`;
-  }
-
-  get host(): string {
-    return new URL(this.url).host;
+    this.target = parseEndpoint(url, this.where);
+    this.host = new URL(url).host;
   }
 
   readonly identify = once(() => this.checkIdentity());
@@ -166,14 +174,15 @@ export class SolanaNode implements Endpoint {
   }
 
   private ask(method: string, params: JsonValue[], timeoutMs?: number): Promise<JsonValue> {
-    return call(this.url, method, params, timeoutMs);
+    return call(this.target, method, params, timeoutMs);
   }
 
   private async checkIdentity(): Promise<void> {
     const { name, network, genesisHash } = this.chain;
-    if (genesisHash === null) return;
     const found = readHash(await this.ask('getGenesisHash', []));
-    if (found !== genesisHash)
+    if (genesisHash === null && isPublic(found))
+      throw new ConfigError(`${this.where} serves a public cluster, which ${name} (${network}) is not`);
+    if (genesisHash !== null && found !== genesisHash)
       throw new ConfigError(`${this.where} serves a chain with another genesis block than ${name} (${network})`);
   }
 }

@@ -1,6 +1,7 @@
 import { GatewayError } from '../../platform/errors';
 import { fromHex } from '../../platform/hex';
 import { unavailable } from '../endpoints';
+import { tokenByContract } from '../registry';
 import type { ChainDefinition, Prepared, TransactionIntent, TransactionOutput } from '../types';
 import type { Account } from './answers';
 import { createSolanaCodec, getPayment } from './codec';
@@ -70,6 +71,9 @@ async function prepareToken(
   const read = readMint(mint);
   if (typeof read === 'string') throw new GatewayError('reverted_on_chain', `The token is not moved on ${chain.name}: ${read}`);
   const { program, decimals } = read;
+  // amounts were counted in those of the registry
+  if ((tokenByContract(chain, tokenContract)?.decimals ?? decimals) !== decimals)
+    throw new GatewayError('reverted_on_chain', `The token has other decimals on ${chain.name} than it is registered with`);
   const bytes = toBytes(tokenContract as string);
   const writes = [from, recipient].map((owner) => toBase58(associatedTokenAccount(toBytes(owner), bytes, program)));
   const [own, account] = await node.accounts(writes);

@@ -14,7 +14,7 @@ import {
   type Receipt,
 } from './answers';
 import { type ConstantCall, readConstantCall } from './constant-call';
-import { type HttpTarget, post } from './http';
+import { type HttpTarget, post } from '../paced-post';
 import { type Parameters, readParameters } from './parameters';
 import { parseEndpoint } from './url';
 

@@ -1,10 +1,12 @@
-import { ConfigError } from '../../platform/config';
-import type { HttpTarget } from './http';
-import { Pace } from './pace';
+import type { HttpTarget } from '../paced-post';
+import { readPace } from '../request-rate';
 
 /** Requests a second where the url names no other number: below what TronGrid grants with a key. */
 const usualRate = 10;
-const maxRate = 1_000;
+/** TronGrid answers 403 beyond a limit, other services 429. */
+const tooMany: ReadonlySet<number> = new Set([403, 429]);
+/** Ten full blocks of 2 MB are twice as many hex digits, each of them once in raw_data and once in raw_data_hex. */
+const maxResponseBytes = 96 * 1024 * 1024;
 
 /**
  * `https://KEY@host/path?rate=15`: KEY is sent as TRON-PRO-API-KEY, `rate` is how many requests a second the endpoint gets.
@@ -13,11 +15,11 @@ const maxRate = 1_000;
 export function parseEndpoint(text: string, where: string): HttpTarget {
   const url = new URL(text);
   const key = decodeURIComponent(url.username);
-  const rate = Number(url.searchParams.get('rate') ?? usualRate);
-  if (!(rate > 0 && rate <= maxRate)) throw new ConfigError(`${where} has a rate that is not between 0 and ${maxRate}`);
   return {
     base: `${url.origin}${url.pathname}`.replace(/\/+$/, ''),
     headers: key === '' ? {} : { 'TRON-PRO-API-KEY': key },
-    pace: new Pace(rate),
+    pace: readPace(url, usualRate, where),
+    tooMany,
+    maxResponseBytes,
   };
 }

@@ -1,6 +1,8 @@
+import { isAddress } from '@solana/kit';
 import { TronWeb } from 'tronweb';
 import { getAddress } from 'viem';
 import { networks } from '../../../src/chains/bitcoin/network';
+import { networks as solanaNetworks } from '../../../src/chains/solana/network';
 import { networks as tronNetworks } from '../../../src/chains/tron/network';
 import { parseChainId } from '../../../src/chains/evm/chain-id';
 import { readRpcUrls } from '../../../src/chains/config';
@@ -16,12 +18,13 @@ describe.each(environments)('registry of %s', (environment) => {
   const all = getChains(environment);
   const chains = all.filter(({ family }) => family === 'evm');
 
-  it('has each of the seven EVM chains, Bitcoin and Tron once', () => {
+  it('has each of the seven EVM chains, Bitcoin, Tron and Solana once', () => {
     expect(all.map(({ name }) => name)).toEqual([
       ...names,
       'bitcoin',
       ...(environment === 'sandbox' ? ['bitcoin-testnet4'] : []),
       'tron',
+      'solana',
     ]);
     expect(new Set(all.map(({ caip2 }) => caip2)).size).toBe(all.length);
   });
@@ -53,6 +56,24 @@ describe.each(environments)('registry of %s', (environment) => {
     }
     const symbols = { production: ['USDT'], sandbox: [], local: ['USDT', 'USDC'] };
     expect(tron.tokens.map(({ symbol }) => symbol)).toEqual(symbols[environment]);
+  });
+
+  const solanas = all.filter(({ native }) => native.symbol === 'SOL');
+  it.each(solanas)('names $name as its family does, by its genesis block, with valid tokens', (solana) => {
+    const network = solanaNetworks.find(({ family }) => family === solana.family);
+    expect(solana.caip2).toBe(network?.caip2);
+    if (environment === 'local') expect([solana.genesisHash, solana.caip2]).toEqual([null, 'solana:local']);
+    else expect(solana.caip2).toBe(`solana:${solana.genesisHash?.slice(0, 32)}`);
+    expect(solana.native).toMatchObject({ decimals: 9, contract: null });
+    expect(solana.finalityDepth).toBeGreaterThan(solana.confirmations);
+    // as long as a block hash is valid
+    expect(solana.stuckAfterMs).toBeGreaterThanOrEqual(solana.blockTimeMs * 150);
+    for (const { contract, assetType, decimals } of solana.tokens) {
+      expect(isAddress(contract ?? '')).toBe(true);
+      expect([assetType, decimals]).toEqual(['SPL', 6]);
+    }
+    const symbols = { production: ['USDC', 'USDT'], sandbox: ['USDC'], local: ['USDC', 'USDT'] };
+    expect(solana.tokens.map(({ symbol }) => symbol)).toEqual(symbols[environment]);
   });
 
   it.each(chains)('$name is consistent', (chain) => {

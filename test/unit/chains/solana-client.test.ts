@@ -5,6 +5,7 @@ import { toBytes } from '../../../src/chains/solana/codec/address';
 import { programs } from '../../../src/chains/solana/codec/programs';
 import { associatedTokenAccount } from '../../../src/chains/solana/codec/token-account';
 import { validBlocks } from '../../../src/chains/solana/expiry';
+import { parseEndpoint } from '../../../src/chains/solana/url';
 import { readForeign } from '../../../src/chains/solana/foreign';
 import type { KnownAttempt } from '../../../src/chains/chain-client';
 import type { Hex, JsonObject, JsonValue, Prepared, TransactionIntent } from '../../../src/chains/types';
@@ -81,12 +82,19 @@ const ours = (...addresses: string[]) => {
 
 describe('prepare', () => {
   it('SOL: the newest finalized block, units of the simulation and their price', async () => {
-    node.prices = [0, 1_000, 2_000, 3_000];
+    node.prices = [0, 10_000, 20_000, 30_000];
     const { blockhash, slot, blockHeight } = node.mine(5);
     const prepared = await client.prepare({ kind: 'first', intent: sol(5n), previous: [] });
     expect(prepared).toEqual({
-      ...{ feeBound: '5036', expiry: { blockhash, slot, lastValidBlockHeight: blockHeight + 150 } },
-      details: { units: 12_000, price: '3000', token: null },
+      ...{ feeBound: '5360', expiry: { blockhash, slot, lastValidBlockHeight: blockHeight + 150 } },
+      details: { units: 12_000, price: '30000', token: null },
+    });
+  });
+
+  it('a price has its floor', async () => {
+    node.prices = [0, 9_999];
+    expect(await client.prepare({ kind: 'first', intent: sol(5n), previous: [] })).toMatchObject({
+      ...{ feeBound: '5120', details: { price: '10000' } },
     });
   });
 
@@ -99,10 +107,10 @@ describe('prepare', () => {
 
   it('a token: its account is created where it is missing, and its rent is in the bound', async () => {
     const missing = await client.prepare({ kind: 'first', intent: usdc(5n), previous: [] });
-    expect(missing).toMatchObject({ feeBound: '2044280', details: { token: { program: 'token', decimals: 6, creates: true } } });
+    expect(missing).toMatchObject({ feeBound: '2044400', details: { token: { program: 'token', decimals: 6, creates: true } } });
     node.accounts.set(accountOf(to), { lamports: 2_039_280, owner: tokenProgram, data: Buffer.alloc(165) });
     const there = await client.prepare({ kind: 'first', intent: usdc(5n), previous: [] });
-    expect(there).toMatchObject({ feeBound: '5000', details: { token: { creates: false } } });
+    expect(there).toMatchObject({ feeBound: '5120', details: { token: { creates: false } } });
   });
 
   const reverted = { code: 'reverted_on_chain' };
@@ -123,7 +131,7 @@ describe('prepare', () => {
   });
 
   it('everything, and enough to somebody new', async () => {
-    await client.prepare({ kind: 'first', intent: sol(999_995_000n), previous: [] });
+    await client.prepare({ kind: 'first', intent: sol(999_994_880n), previous: [] });
     await client.prepare({ kind: 'first', intent: sol(890_880n, newcomer), previous: [] });
   });
 
@@ -377,6 +385,28 @@ test('another genesis block is another chain', async () => {
   await expect(other.verifyIdentity()).rejects.toThrow('another genesis block');
   node.faults.set('getGenesisHash', () => from);
   await other.verifyIdentity();
+});
+
+test('a local chain is no public cluster', async () => {
+  const local = new SolanaChainClient({ ...solanaChain, genesisHash: null }, [node.url]);
+  await local.verifyIdentity();
+  for (const hash of ['5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d', '4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY']) {
+    node.faults.set('getGenesisHash', () => hash);
+    const other = new SolanaChainClient({ ...solanaChain, genesisHash: null }, [node.url]);
+    await expect(other.verifyIdentity()).rejects.toThrow('serves a public cluster');
+  }
+});
+
+test.each([
+  ['https://host.example/v2/key?api-key=a&rate=5', {}, 'https://host.example/v2/key?api-key=a'],
+  ['https://my%20key@host.example', { authorization: 'Bearer my key' }, 'https://host.example/'],
+  ['https://x-token:my%20key@host.example', { 'x-token': 'my key' }, 'https://host.example/'],
+])('%s: its key and what is sent', (url, headers, base) => {
+  expect(parseEndpoint(url, 'entry 1')).toMatchObject({ base, headers });
+});
+
+test.each(['https://secret@h.example/?rate=0', 'https://a%20b:secret@h.example'])('%s is refused, and not shown', (url) => {
+  expect(() => parseEndpoint(url, 'entry 1')).toThrow(/^entry 1 (?!.*secret)/);
 });
 
 test('a block by its slot, and the head', async () => {

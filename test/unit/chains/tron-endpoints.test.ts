@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { TronChainClient } from '../../../src/chains/tron/client';
 import { TronNode } from '../../../src/chains/tron/node';
-import { Pace } from '../../../src/chains/tron/pace';
+import { Pace } from '../../../src/chains/pace';
 import { parseEndpoint } from '../../../src/chains/tron/url';
 import { ConfigError } from '../../../src/platform/config';
 import { connectTron, tronDefinition } from '../../tron-client';
