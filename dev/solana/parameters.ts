@@ -28,7 +28,7 @@ export const programs = {
 
 /** Symbol to mint: the issuers' own on mainnet (circle.com, tether.to). Both have six decimals. */
 export const defaultTokens: Record<string, string> = {
-  USDC: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGkZwyTDt1v',
+  USDC: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
   USDT: 'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB',
 };
 export const tokenDecimals = 6;
