@@ -10,7 +10,7 @@ import { TestChain } from '../../solana-chain';
 import { cases } from './solana/cases';
 import { differences } from './solana/differences';
 import { isInstalled, officialReasons, officialVerifier } from './solana/official';
-import { chainDefinition, makeScene, registry, type Scene } from './solana/scene';
+import { bodyOf, chainDefinition, limit, makeScene, offer, pay, price, registry, type Scene, terms } from './solana/scene';
 
 /** The verdicts of the gateway compared with those of the official facilitator, on the same local chain. */
 
@@ -34,15 +34,33 @@ afterAll(async () => {
   await TestChain.stopAll();
 });
 
-async function ours(body: JsonObject): Promise<string> {
+function checked(body: JsonObject): ReturnType<typeof checkPayment> {
   const read = readPaymentRequest(body, registry, 'verify');
-  if ('reason' in read) return read.reason;
+  if ('reason' in read) return read;
   const settlers = new Set([parseAddress(scene.settler.address)?.key as string]);
-  const checked = checkPayment(read.request, { now: 1_800_000_000, settlers, sponsors: { permit: false, approval: false } });
-  if ('reason' in checked) return checked.reason;
-  const client = new SolanaPaymentClient(chainDefinition, [scene.chain.local.url]);
-  return (await client.simulate(checked.payment)) ?? 'valid';
+  return checkPayment(read.request, { now: 1_800_000_000, settlers, sponsors: { permit: false, approval: false } });
 }
+
+async function ours(body: JsonObject): Promise<string> {
+  const result = checked(body);
+  if ('reason' in result) return result.reason;
+  const client = new SolanaPaymentClient(chainDefinition, [scene.chain.local.url]);
+  return (await client.simulate(result.payment)) ?? 'valid';
+}
+
+test('a payment is what its payer has signed, whatever stands in the settler’s place and whatever the version', async () => {
+  const instructions = [limit(), price(), await pay(scene)];
+  const payload = { transaction: offer(scene, { instructions }) };
+  const changed = { transaction: offer(scene, { instructions, changeWire: (wire) => Buffer.from(wire).fill(7, 1, 65) }) };
+  const [first, ...others] = [
+    checked(bodyOf(2, payload, terms(scene, 2))),
+    checked(bodyOf(2, changed, terms(scene, 2))),
+    checked(bodyOf(1, payload, terms(scene, 1))),
+  ];
+  const payment = { payer: scene.payer.address, payTo: scene.seller, amount: 1_000n, facilitator: scene.settler.address };
+  expect(first).toMatchObject({ payment });
+  for (const other of others) expect(other).toEqual(first);
+});
 
 test('there are at least 60 cases, each of its own name, and every difference is one of them', () => {
   const names = new Set(cases.map(({ name }) => name));

@@ -167,6 +167,10 @@ const layouts: Case[] = [
     const { data = new Uint8Array(), ...transfer } = await pay(scene);
     return instead({ ...transfer, data: new Uint8Array([3, ...data.slice(1, 9)]) });
   }),
+  ...both('ApproveChecked instead of TransferChecked', async (scene) => {
+    const { data = new Uint8Array(), ...transfer } = await pay(scene);
+    return instead({ ...transfer, data: new Uint8Array([13, ...data.slice(1)]) });
+  }),
   ...both('a transfer that ends too early', async (scene) => {
     const { data = new Uint8Array(), ...transfer } = await pay(scene);
     return instead({ ...transfer, data: data.slice(0, 9) });
@@ -195,6 +199,17 @@ const places: Case[] = [
     ...instead(await transferToken(scene.payer.address, scene.payer.address, 1_000n)),
     required: { payTo: scene.payer.address },
   })),
+  ...both('to whom it is taken by', async (scene) => {
+    const { accounts = [], ...transfer } = await by(scene, scene.delegate.address);
+    const [source, mint, , authority] = accounts;
+    const own = await associatedTokenAddress(scene.delegate.address, usdc, programs.token);
+    const to = { address: own, role: AccountRole.WRITABLE };
+    return {
+      ...instead({ ...transfer, accounts: [source, mint, to, authority] as NonNullable<Instruction['accounts']> }),
+      required: { payTo: scene.delegate.address },
+      by: [scene.delegate],
+    };
+  }),
   ...both('from an account to itself, by somebody who is allowed to', async (scene) => {
     const own = await associatedTokenAddress(scene.payer.address, usdc, programs.token);
     const { accounts = [], ...transfer } = await by(scene, scene.delegate.address);

@@ -118,6 +118,8 @@ const groups: Group[] = [
     why: 'What moves no money to somebody else buys nothing, and the fee would be the settler’s.',
     cases: {
       'V1: to the payer himself': ['invalid_payment_requirements', 'valid'],
+      'V1: to whom it is taken by': ['invalid_payment_requirements', 'valid'],
+      'V2: to whom it is taken by': ['invalid_payment_requirements', 'valid'],
       'V2: to the payer himself': ['invalid_payment_requirements', 'valid'],
       'V1: from an account to itself, by somebody who is allowed to': ['invalid_payment_requirements', 'valid'],
       'V2: from an account to itself, by somebody who is allowed to': ['invalid_payment_requirements', 'valid'],

@@ -78,7 +78,8 @@ export async function makeScene(): Promise<Scene> {
   for (const mint of [mint2022, unknownMint])
     for (const owner of [payer, seller]) await chain.client.fundToken(mint, owner.address, 1_000_000n);
   const approved = await approve(payer, delegate.address);
-  await chain.send(await chain.sign(payer.signer, [approved, await createAssociated(payer.address, poor.address)]));
+  const created = await Promise.all([poor, delegate].map((owner) => createAssociated(payer.address, owner.address)));
+  await chain.send(await chain.sign(payer.signer, [approved, ...created]));
   await copyProgram(chain, memoProgram, lighthouse);
   await chain.mine(5);
   const { blockhash } = await chain.lifetime();
