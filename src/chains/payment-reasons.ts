@@ -1,6 +1,6 @@
 /**
- * Why a payment method refuses a payment: the names of the official EVM package (@x402/evm 2.27). Each is answered as it stands,
- * without any text behind it.
+ * Why a payment method refuses a payment: the names of the official packages (@x402/evm and @x402/svm 2.27). Each is answered as it
+ * stands, without any text behind it.
  */
 export const paymentReasons = [
   'invalid_payload',
@@ -70,6 +70,36 @@ export const paymentReasons = [
   'erc20_approval_tx_invalid_calldata',
   'erc20_approval_tx_invalid_signature',
   'erc20_approval_tx_signer_mismatch',
+  // a transaction that the payer has signed
+  'invalid_exact_svm_unsupported_scheme',
+  'invalid_exact_svm_network_mismatch',
+  'invalid_exact_svm_payload_missing_fee_payer',
+  'invalid_exact_svm_fee_payer_not_managed_by_facilitator',
+  'invalid_exact_svm_fee_payer_mismatch',
+  'invalid_exact_svm_payload_transaction_could_not_be_decoded',
+  'invalid_exact_svm_payload_signature_invalid',
+  'invalid_exact_svm_payload_excessive_signers',
+  'invalid_exact_svm_payload_transaction_instructions_length',
+  'invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction',
+  'invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction_too_high',
+  'invalid_exact_svm_payload_transaction_instructions_compute_price_instruction',
+  'invalid_exact_svm_payload_transaction_instructions_compute_price_instruction_too_high',
+  'invalid_exact_svm_payload_no_transfer_instruction',
+  'invalid_exact_svm_payload_transaction_fee_payer_transferring_funds',
+  'invalid_exact_svm_payload_mint_mismatch',
+  'invalid_exact_svm_payload_recipient_mismatch',
+  'invalid_exact_svm_payload_amount_mismatch',
+  'invalid_exact_svm_payload_unknown_fourth_instruction',
+  'invalid_exact_svm_payload_unknown_fifth_instruction',
+  'invalid_exact_svm_payload_unknown_sixth_instruction',
+  'invalid_exact_svm_payload_unknown_seventh_instruction',
+  'invalid_exact_svm_payload_memo_count',
+  'invalid_exact_svm_payload_memo_mismatch',
+  'invalid_exact_svm_smart_wallet_alt_resolution_not_available',
+  'invalid_exact_svm_smart_wallet_fee_payer_not_isolated',
+  'invalid_exact_svm_transaction_simulation_failed',
+  'invalid_exact_svm_transaction_failed',
+  'post_settlement_transfer_not_confirmed',
 ] as const;
 
 export type PaymentReason = (typeof paymentReasons)[number];

@@ -8,7 +8,7 @@ import type { AuthorisationAction, ChainDefinition, Hex, JsonObject, TokenDefini
 
 export type PaymentScheme = 'exact' | 'upto';
 /** By what the payload of the payer contains. */
-export type PayloadType = 'eip3009' | 'permit2';
+export type PayloadType = 'eip3009' | 'permit2' | 'transaction';
 
 /** A payment as a resource server asks to have it checked, whatever the version of the protocol it was written in. */
 export interface PaymentRequest {
@@ -46,7 +46,7 @@ export type Sponsoring =
 /** What a payer lacks for an approval that would be executed, atomic units of the native coin; or why it would not be. */
 export type ApprovalQuote = { topUp: bigint } | { reason: PaymentReason };
 
-export type SettlementMethod = 'eip3009' | 'permit2_exact' | 'permit2_upto';
+export type SettlementMethod = 'eip3009' | 'permit2_exact' | 'permit2_upto' | 'transaction';
 
 /** An authorisation that fits what was asked for, as far as can be said without the chain. */
 export interface Payment {
@@ -62,13 +62,14 @@ export interface Payment {
   amount: bigint;
   /** What can be used once only, in canonical form; the same for both versions of the protocol. */
   identity: string;
-  /** Hex of 32 bytes (EIP-3009) or decimal digits (Permit2). */
+  /** Hex of 32 bytes (EIP-3009, and the hash of a transaction's message) or decimal digits (Permit2). */
   nonce: string;
-  /** Seconds since the epoch, as signed. EIP-3009: both bounds excluded; Permit2: both included. */
+  /** Seconds since the epoch, as signed. EIP-3009: both bounds excluded; Permit2: both included. A transaction has other bounds: see there. */
   validAfter: bigint;
   validBefore: bigint;
   /** The last second at which it can be executed. */
   lastSecond: bigint;
+  /** The payer's; of a payer who has signed a transaction, that transaction, without the signature of its settler. */
   signature: Hex;
   /** The signature was wrapped for a wallet that does not exist yet (ERC-6492). */
   isWrapped: boolean;

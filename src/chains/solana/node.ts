@@ -143,9 +143,9 @@ export class SolanaNode implements Endpoint {
     return fees.map((fee) => BigInt(readNumber(readObject(fee).prioritizationFee)));
   }
 
-  /** Executes a transaction on the newest finalized state; its signature is not looked at. */
-  async simulate(transaction: Buffer): Promise<Simulated> {
-    const options = { ...finalized, encoding: 'base64', sigVerify: false, replaceRecentBlockhash: false };
+  /** Executes a transaction on the newest state of this commitment; its signatures are not looked at. */
+  async simulate(transaction: Buffer, commitment: 'confirmed' | 'finalized' = 'finalized'): Promise<Simulated> {
+    const options = { commitment, encoding: 'base64', sigVerify: false, replaceRecentBlockhash: false };
     const { err, unitsConsumed } = readObject(
       readValue(await this.ask('simulateTransaction', [transaction.toString('base64'), options])),
     );

@@ -14,14 +14,18 @@ export interface Kind {
 /** What the payload is, by the fields that it has; Permit2 is looked for first, as the official packages do. */
 export function readKind(version: 1 | 2, scheme: string, payload: JsonObject): Kind | { reason: Reason } {
   const known = schemes[version].find((name) => name === scheme);
-  // a transaction is a payload of Solana
-  if (!known || typeof payload.transaction === 'string') return { reason: 'unsupported_scheme' };
+  if (!known) return { reason: 'unsupported_scheme' };
+  if (typeof payload.transaction === 'string') return { scheme: known, payloadType: 'transaction' };
   if ('permit2Authorization' in payload)
     return version === 2 ? { scheme: known, payloadType: 'permit2' } : { reason: 'unsupported_payload_type' };
   if ('authorization' in payload) return { scheme: known, payloadType: 'eip3009' };
   const isEmpty = Object.keys(payload).every((field) => field === 'signature');
   return { reason: isEmpty ? 'invalid_payload' : 'unsupported_payload_type' };
 }
+
+/** Why a payment is refused whose chain has no method for it: where payers do not sign transactions, that is another scheme. */
+export const unservedReason = ({ payloadType }: Kind): Reason =>
+  payloadType === 'transaction' ? 'unsupported_scheme' : 'unsupported_payload_type';
 
 /** The payer as the payload states it, for the answer; undefined where there is none that could be one. */
 export function readPayer(payload: JsonObject): string | undefined {

@@ -4,7 +4,7 @@ import type { ChainRegistry } from '../../chains/registry';
 import type { JsonObject } from '../../chains/types';
 import type { Reason } from '../reasons';
 import { findNetwork } from './network';
-import { readKind, readResource } from './payload';
+import { readKind, readResource, unservedReason } from './payload';
 import { readTerms } from './terms';
 
 /** Version 1: the payer states scheme and network, everything else is in the requirements. */
@@ -23,7 +23,7 @@ export function readV1(
   const found = findNetwork(requirements.network, 1, registry);
   if ('reason' in found) return found;
   const method = findPaymentMethod(found.chain.family, kind);
-  if (!method) return { reason: 'unsupported_payload_type' };
+  if (!method) return { reason: unservedReason(kind) };
   if (scheme !== requirements.scheme) return { reason: method.disagreement(kind.scheme, 'scheme') };
   const payers = findNetwork(network, 1, registry);
   if (!('chain' in payers) || payers.chain !== found.chain) return { reason: method.disagreement(kind.scheme, 'network') };

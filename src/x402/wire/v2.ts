@@ -6,7 +6,7 @@ import type { Reason } from '../reasons';
 import { compareTerms } from './agreement';
 import { type Phase, readUptoAmounts } from './amount';
 import { findNetwork } from './network';
-import { type Kind, readExtension, readKind, readPaymentId } from './payload';
+import { type Kind, readExtension, readKind, readPaymentId, unservedReason } from './payload';
 import { readTerms, type WireTerms } from './terms';
 
 type Read = { request: PaymentRequest } | { reason: Reason };
@@ -30,7 +30,7 @@ export function readV2(
   const found = findNetwork(terms.network, 2, registry);
   if ('reason' in found) return found;
   const method = findPaymentMethod(found.chain.family, kind);
-  if (!method) return { reason: 'unsupported_payload_type' };
+  if (!method) return { reason: unservedReason(kind) };
   const differs = compareTerms(accepted, terms, kind.scheme, method);
   if (differs) return { reason: differs };
   const amounts = readAmounts(kind, accepted, requirements, phase);

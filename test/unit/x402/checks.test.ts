@@ -1,6 +1,7 @@
 import { encodeAbiParameters, parseAbiParameters } from 'viem';
 import { findPaymentMethod } from '../../../src/chains/payment-methods';
 import { ChainRegistry, loadRegistry } from '../../../src/chains/registry';
+import { solana } from '../../../src/chains/registry/solana';
 import type { JsonObject } from '../../../src/chains/types';
 import { toPaymentKey } from '../../../src/x402/settlement/claimed';
 import { findNetwork } from '../../../src/x402/wire/network';
@@ -49,6 +50,17 @@ describe('networks and schemes', () => {
       ['solana', 1],
     ] as const)
       expect(findNetwork(network, version, new ChainRegistry([chain]))).toEqual({ chain });
+  });
+
+  it('payments of Solana are of another scheme, also where the gateway has the chain: they are not settled yet', () => {
+    const chains = new ChainRegistry(solana.local);
+    const changes = { 'paymentPayload.payload': { transaction: 'AQAB' } };
+    const networks = { 'paymentPayload.network': 'solana', 'required.network': 'solana' };
+    for (const body of [
+      change(eip3009V2(), { ...changes, 'terms.network': 'solana:local' }),
+      change(eip3009V1(), { ...changes, ...networks }),
+    ])
+      expect(readPaymentRequest(body, chains, 'verify')).toMatchObject({ reason: 'unsupported_scheme' });
   });
 
   it('a method is one of its family, and of its schemes', () => {

@@ -1,4 +1,5 @@
 import { size } from 'viem';
+import { within } from '../../../platform/within';
 import type { PaymentReason } from '../../payment-reasons';
 import type { ApprovalQuote, Payment, PaymentClient } from '../../payments';
 import type { ChainDefinition } from '../../types';
@@ -45,6 +46,7 @@ export class EvmPaymentClient implements PaymentClient {
       .catch((error: unknown) => {
         throw error instanceof NodeRefusal ? unavailable(this.chain, 'the node refused a request', error) : error;
       });
+    // bounded by the time-outs of its requests
     return within(asked, this.maxMs, () => unavailable(this.chain, 'no RPC endpoint responded in time'));
   }
 
@@ -84,12 +86,3 @@ export class EvmPaymentClient implements PaymentClient {
  */
 const needsWallet = ({ isWrapped, method, signature }: Payment): boolean =>
   isWrapped || (method !== 'eip3009' && size(signature) !== keySignatureBytes);
-
-/** What is late goes on, bounded by the time-outs of its requests, and nobody waits for it. */
-async function within<T>(work: Promise<T>, limitMs: number, late: () => Error): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(late()), limitMs);
-  });
-  return Promise.race([work, timeout]).finally(() => clearTimeout(timer));
-}

@@ -1,3 +1,5 @@
+import { createReader } from './reader';
+
 /**
  * Solana's message format, version 0 (solana-message: versions/v0), without address lookup tables: the fee payer is the only signer. What it
  * reads is checked by encoding it again.
@@ -100,25 +102,4 @@ export function readMessage(bytes: Buffer): Message {
   if (reader.length() !== 0) throw new Error('lookup tables are not used');
   if (!reader.isAtEnd()) throw new Error('bytes follow the message');
   return { payer, blockhash, instructions };
-}
-
-function createReader(bytes: Buffer) {
-  let position = 0;
-  const take = (size: number): Buffer => {
-    if (size > bytes.length - position) throw new Error('the message ends too early');
-    position += size;
-    return bytes.subarray(position - size, position);
-  };
-  const length = (): number => {
-    let value = 0;
-    for (let group = 0; group < 3; group += 1) {
-      const byte = take(1)[0] as number;
-      value |= (byte & 127) << (7 * group);
-      if (byte < 128) return value;
-    }
-    throw new Error('a length is out of range');
-  };
-  // each item takes a byte at least, so that the bytes limit their number
-  const list = <T>(item: () => T): T[] => Array.from({ length: length() }, item);
-  return { take, length, list, isAtEnd: () => position === bytes.length };
 }

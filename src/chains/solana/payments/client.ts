@@ -1,0 +1,50 @@
+import { fromHex } from '../../../platform/hex';
+import { within } from '../../../platform/within';
+import { EndpointList, unavailable } from '../../endpoints';
+import type { PaymentReason } from '../../payment-reasons';
+import type { ApprovalQuote, Payment, PaymentClient } from '../../payments';
+import type { ChainDefinition } from '../../types';
+import { isJsonObject } from '../../json';
+import type { JsonValue } from '../../types';
+import { SolanaNode } from '../node';
+
+/** Time of one simulation with all endpoints: somebody waits for the verdict. */
+const maxSimulationMs = 10_000;
+
+/** Payments on a Solana chain: a good one costs one simulation. */
+export class SolanaPaymentClient implements PaymentClient {
+  private readonly endpoints: EndpointList<SolanaNode>;
+
+  constructor(
+    private readonly chain: ChainDefinition,
+    urls: readonly string[],
+  ) {
+    const nodes = urls.map((url, index) => new SolanaNode(chain, url, index + 1));
+    this.endpoints = new EndpointList(chain, nodes, () => false);
+  }
+
+  /**
+   * On the state that two thirds of the stake have voted for: payers refer to blocks which are not finalized yet. The whole transaction is
+   * executed there, with everything that could make it fail but the signatures.
+   */
+  async simulate({ signature: transaction }: Payment): Promise<PaymentReason | null> {
+    const asked = this.endpoints.run((node) => node.simulate(fromHex(transaction), 'confirmed'));
+    const late = () => unavailable(this.chain, 'no RPC endpoint responded in time');
+    const { error } = await within(asked, maxSimulationMs, late);
+    if (error === null) return null;
+    if (isOfSettler(error)) throw unavailable(this.chain, 'the settler has less SOL than the transaction takes');
+    return 'invalid_exact_svm_transaction_simulation_failed';
+  }
+
+  /** @throws Error: there are no approvals here */
+  quoteApproval(): Promise<ApprovalQuote> {
+    return Promise.reject(new Error('there are no approvals on Solana'));
+  }
+}
+
+/** It says nothing about the payment that the fee payer, account 0, cannot pay. */
+function isOfSettler(error: JsonValue): boolean {
+  if (error === 'AccountNotFound' || error === 'InsufficientFundsForFee') return true;
+  const rent = isJsonObject(error) ? error.InsufficientFundsForRent : undefined;
+  return isJsonObject(rent) && rent.account_index === 0;
+}

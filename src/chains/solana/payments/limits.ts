@@ -1,0 +1,9 @@
+/**
+ * What the settler pays for: the network's fee is 5,000 lamports for each signature, and the price of all units of the limit. The
+ * specification of the scheme advises these; with two signatures a payment costs 30,000 lamports at most.
+ */
+export const maxPaymentUnits = 400_000;
+/** Millionths of a lamport for a unit. */
+export const maxPaymentPrice = 50_000n;
+/** Of the settler and of the payer. */
+export const maxSigners = 2;

@@ -1,0 +1,8 @@
+/** @throws what `late` gives when the work takes longer. What is late goes on, and nobody waits for it: it needs limits of its own. */
+export async function within<T>(work: Promise<T>, limitMs: number, late: () => Error): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(late()), limitMs);
+  });
+  return Promise.race([work, timeout]).finally(() => clearTimeout(timer));
+}

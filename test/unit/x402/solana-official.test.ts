@@ -1,0 +1,91 @@
+import type { findPaymentMethod } from '../../../src/chains/payment-methods';
+import { SolanaPaymentClient } from '../../../src/chains/solana/payments/client';
+import { parseAddress } from '../../../src/chains/solana/codec/address';
+import { signedTransaction } from '../../../src/chains/solana/payments/transaction';
+import type { JsonObject } from '../../../src/chains/types';
+import { checkPayment } from '../../../src/x402/check';
+import { reasons } from '../../../src/x402/reasons';
+import { readPaymentRequest } from '../../../src/x402/wire/request';
+import { TestChain } from '../../solana-chain';
+import { cases } from './solana/cases';
+import { differences } from './solana/differences';
+import { isInstalled, officialReasons, officialVerifier } from './solana/official';
+import { bodyOf, chainDefinition, limit, makeScene, offer, pay, price, registry, type Scene, terms } from './solana/scene';
+
+/** The verdicts of the gateway compared with those of the official facilitator, on the same local chain. */
+
+// the method is not in the table: /verify and /supported do not know it before it is settled too
+jest.mock('../../../src/chains/payment-methods', () => ({ ...jest.requireActual('../../../src/chains/payment-methods') }));
+
+let scene: Scene;
+let theirs: ((body: JsonObject) => Promise<string>) | undefined;
+
+beforeAll(async () => {
+  const methods = jest.requireMock<{ findPaymentMethod: typeof findPaymentMethod }>('../../../src/chains/payment-methods');
+  methods.findPaymentMethod = (family, { payloadType, scheme }) =>
+    family === chainDefinition.family && payloadType === 'transaction' && scheme === 'exact' ? signedTransaction : undefined;
+  // the package says what it cannot decode
+  jest.spyOn(console, 'error').mockReturnValue();
+  scene = await makeScene();
+  if (isInstalled) theirs = await officialVerifier(scene.chain.local.url, scene.settler.signer);
+}, 60_000);
+afterAll(async () => {
+  jest.restoreAllMocks();
+  await TestChain.stopAll();
+});
+
+function checked(body: JsonObject): ReturnType<typeof checkPayment> {
+  const read = readPaymentRequest(body, registry, 'verify');
+  if ('reason' in read) return read;
+  const settlers = new Set([parseAddress(scene.settler.address)?.key as string]);
+  return checkPayment(read.request, { now: 1_800_000_000, settlers, sponsors: { permit: false, approval: false } });
+}
+
+async function ours(body: JsonObject): Promise<string> {
+  const result = checked(body);
+  if ('reason' in result) return result.reason;
+  const client = new SolanaPaymentClient(chainDefinition, [scene.chain.local.url]);
+  return (await client.simulate(result.payment)) ?? 'valid';
+}
+
+test('a payment is what its payer has signed, whatever stands in the settler’s place and whatever the version', async () => {
+  const instructions = [limit(), price(), await pay(scene)];
+  const payload = { transaction: offer(scene, { instructions }) };
+  const changed = { transaction: offer(scene, { instructions, changeWire: (wire) => Buffer.from(wire).fill(7, 1, 65) }) };
+  const [first, ...others] = [
+    checked(bodyOf(2, payload, terms(scene, 2))),
+    checked(bodyOf(2, changed, terms(scene, 2))),
+    checked(bodyOf(1, payload, terms(scene, 1))),
+  ];
+  const payment = { payer: scene.payer.address, payTo: scene.seller, amount: 1_000n, facilitator: scene.settler.address };
+  expect(first).toMatchObject({ payment });
+  for (const other of others) expect(other).toEqual(first);
+});
+
+test('there are at least 60 cases, each of its own name, and every difference is one of them', () => {
+  const names = new Set(cases.map(({ name }) => name));
+  expect(names.size).toBe(cases.length);
+  expect(names.size).toBeGreaterThanOrEqual(60);
+  for (const [name, { ours: our, theirs: their, why }] of Object.entries(differences)) {
+    expect([...names]).toContain(name);
+    expect(our).not.toBe(their);
+    expect(why).toMatch(/\.$/);
+  }
+});
+
+const testOfficial = isInstalled ? test : test.skip;
+
+testOfficial('the reasons are names of the package', () => {
+  const known = officialReasons();
+  const ofTransactions = reasons.filter((reason) => reason.includes('_svm_') || reason.startsWith('post_settlement'));
+  expect(ofTransactions.length).toBeGreaterThan(20);
+  expect(ofTransactions.filter((reason) => !known.has(reason))).toEqual([]);
+});
+
+testOfficial.each(cases.map(({ name, body }) => [name, body] as const))('%s', async (name, body) => {
+  const made = await body(scene);
+  // what the package throws, the reference server answers 500
+  const [our, their] = [await ours(made), await theirs?.(made).catch(() => 'throws')];
+  const { ours: expected = our, theirs: official = our } = differences[name] ?? {};
+  expect({ our, their }).toEqual({ our: expected, their: official });
+});
