@@ -150,7 +150,7 @@ describe('accounts and assets', () => {
   test('POST /accounts: refusals', async () => {
     const post = (changes: object, as: 'demo' | 'other' = 'demo') =>
       documented('POST', '/accounts', { as, body: { wallet_id: walletId, chain: 'ethereum', ...changes } });
-    for (const chain of ['polygon', 'solana', 'ETHEREUM', '', 1, null, []])
+    for (const chain of ['polygon', 'dogecoin', 'ETHEREUM', '', 1, null, []])
       expectProblem(await post({ chain }), 400, 'invalid_parameter', 'chain');
     expectProblem(await post({ label: '🎉'.repeat(101) }), 400, 'invalid_parameter', 'label');
     expectProblem(await post({ wallet_id: randomUUID() }), 404, 'not_found');

@@ -45,11 +45,15 @@ export function selectCoins(network: BitcoinNetwork, request: SelectionRequest):
     if (selected.outcome !== 'selected' || (outbid === 0n && deficit === 0n)) return selected;
     const { coins, fee, size } = selected;
     const paid = sum(coins) - sum(payments);
-    const lowestFee = [request.rate * size, outbid === 0n ? 0n : outbid + size, together * size + deficit].reduce(max);
-    // what the inputs have beyond the payments is change as before, more or less of it
-    if (paid > fee && paid - lowestFee >= dustLimit(script)) return { ...selected, fee: lowestFee };
-    if (fee >= lowestFee) return selected;
-    rate = max(rate + 1n, (lowestFee + size - 1n) / size);
+    const lowestFee = (ofSize: bigint): bigint =>
+      [request.rate * ofSize, outbid === 0n ? 0n : outbid + ofSize, together * ofSize + deficit].reduce(max);
+    // what the inputs have beyond the payments is change, also where the rate of this step left no room for it
+    const scripts = [...payments.map((payment) => payment.script), script];
+    const sizeWithChange = paid > fee ? size : virtualSize(coins.length, scripts);
+    if (paid - lowestFee(sizeWithChange) >= dustLimit(script))
+      return { ...selected, size: sizeWithChange, fee: lowestFee(sizeWithChange) };
+    if (fee >= lowestFee(size)) return selected;
+    rate = max(rate + 1n, (lowestFee(size) + size - 1n) / size);
   }
   return { outcome: 'insufficient' };
 }

@@ -119,6 +119,15 @@ it('what depends on others pays what they lack, with further coins where it need
   if (dear.outcome === 'selected') expect(dear.fee).toBe(40n * dear.size);
 });
 
+it('what is left over beside what others lack is change, also where the rate that pays for them left no room for it', () => {
+  const payments = [{ script: others[0]!, amount: 754n }];
+  const [required, available] = [coins([300n]), coins([614n, 2_081n], 1)];
+  const chosen = select({ payments, required, available, rate: 1n, package: { rate: 1n, deficit: 1_485n } });
+  if (chosen.outcome !== 'selected') throw new Error(chosen.outcome);
+  expect(chosen.coins).toHaveLength(3);
+  expect(chosen.fee).toBe(chosen.size + 1_485n);
+});
+
 it('of 1 to 500 coins: what goes in comes out, the fee is the rate by the size, and nothing is dust', () => {
   const amounts = fc.array(fc.oneof(fc.bigInt(300n, 5_000n), fc.bigInt(300n, 10n ** 10n)), { minLength: 1, maxLength: 500 });
   let selected = 0;
