@@ -202,7 +202,8 @@ describe('gateway mpc', () => {
   });
 
   describe('keys', () => {
-    const bound = { key_id: 'wallet.1', wallet_id: wallet, client_id: client, protocol: 'ecdsa-secp256k1' };
+    const owner = { wallet_id: wallet, client_id: client, account_id: null };
+    const bound = { key_id: 'wallet.1', ...owner, protocol: 'ecdsa-secp256k1' };
     const time = expect.stringMatching(/^\d{4}-.*Z$/);
 
     test('with wallet, bans and signatures, page by page', async () => {
