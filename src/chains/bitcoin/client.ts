@@ -1,4 +1,3 @@
-import { GatewayError } from '../../platform/errors';
 import { fromHex } from '../../platform/hex';
 import { EndpointList, unavailable } from '../endpoints';
 import type {
@@ -16,6 +15,7 @@ import type {
   Reservation,
   ScanResult,
 } from '../chain-client';
+import { endingScan } from '../scan-look-up';
 import type { ChainDefinition, FeeLevels, Hex, InclusionEffect, Prepared } from '../types';
 import type { BitcoinBackend } from './backend';
 import { parseRawTransaction } from './block';
@@ -134,14 +134,7 @@ export class BitcoinChainClient implements ChainClient {
 
   scan(from: number, to: number, isOurs: IsOurs): Promise<ScanResult> {
     if (from < 0 || to < from || to - from >= maxScanRange) throw new RangeError(`a scan covers 1 to ${maxScanRange} blocks`);
-    const lookUp: IsOurs = (keys) =>
-      isOurs(keys).catch((error: unknown) => {
-        // the endpoint is not at fault: another one must not be tried
-        throw error instanceof GatewayError
-          ? error
-          : new GatewayError('unavailable', 'The look-up of deposit addresses failed', { cause: error });
-      });
-    return this.endpoints.run((node) => this.scanAt(node, from, to, lookUp));
+    return this.endpoints.run((node) => this.scanAt(node, from, to, endingScan(isOurs)));
   }
 
   /** One block after the other: a full one has 4 MB. */

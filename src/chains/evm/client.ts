@@ -14,6 +14,7 @@ import type {
   Reservation,
   ScanResult,
 } from '../chain-client';
+import { endingScan } from '../scan-look-up';
 import type { ChainDefinition, FeeLevels, Hex, InclusionEffect, Prepared, TransactionIntent } from '../types';
 import { prepareAuthorisation } from './authorise/prepare';
 import { broadcastTo } from './broadcast';
@@ -183,15 +184,8 @@ export class EvmChainClient implements ChainClient {
 
   scan(from: number, to: number, isOurs: IsOurs): Promise<ScanResult> {
     if (from < 0 || to < from || to - from >= maxScanRange) throw new RangeError(`a scan covers 1 to ${maxScanRange} blocks`);
-    const lookUp: IsOurs = (keys) =>
-      isOurs(keys).catch((error: unknown) => {
-        // the endpoint is not at fault: another one must not be tried
-        throw error instanceof GatewayError
-          ? error
-          : new GatewayError('unavailable', 'The look-up of deposit addresses failed', { cause: error });
-      });
     return this.endpoints
-      .run((call, capabilities) => scanBlocks(call, this.chain, { from, to }, lookUp, capabilities))
+      .run((call, capabilities) => scanBlocks(call, this.chain, { from, to }, endingScan(isOurs), capabilities))
       .catch((error: unknown) => this.refused(error));
   }
 

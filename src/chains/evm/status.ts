@@ -1,3 +1,4 @@
+import { type AttemptView, firstConclusive } from '../attempt-view';
 import type { AttemptState, AttemptStatus, KnownAttempt, Reservation } from '../chain-client';
 import type { ChainDefinition, JsonObject } from '../types';
 import { authorisationState } from './authorise/status';
@@ -10,35 +11,17 @@ import type { RpcTransaction } from './rpc-types';
 /** Runs a piece of work at one endpoint after the other, as Endpoints.run does. */
 type Ask = <T>(work: (call: RpcCall) => Promise<T>) => Promise<T>;
 
-interface View {
-  states: AttemptStatus[];
-  /** False where the node lacks the history that a proof may need: another one may have it. */
-  isConclusive: boolean;
-}
-
 /**
  * The state of every attempt on one nonce, seen by one node: the first whose view is conclusive, or else the first that answers, which
  * then proves nothing.
  */
-export async function askStatus(
+export function askStatus(
   ask: Ask,
   chain: ChainDefinition,
   attempts: KnownAttempt[],
   reservations: Reservation[],
 ): Promise<AttemptStatus[]> {
-  const inconclusive: View[] = [];
-  try {
-    return await ask(async (call) => {
-      const view = await fetchView(call, chain, attempts, reservations);
-      if (view.isConclusive) return view.states;
-      inconclusive.push(view);
-      throw new Error('it lacks the history that a proof needs');
-    });
-  } catch (error) {
-    const [first] = inconclusive;
-    if (first) return first.states;
-    throw error;
-  }
+  return firstConclusive(ask, (call: RpcCall) => fetchView(call, chain, attempts, reservations));
 }
 
 /**
@@ -51,7 +34,7 @@ async function fetchView(
   chain: ChainDefinition,
   attempts: KnownAttempt[],
   reservations: Reservation[],
-): Promise<View> {
+): Promise<AttemptView> {
   const head = Number(await call<string>('eth_blockNumber', []));
   const [first] = attempts;
   // nothing is ever signed beside an authorisation

@@ -1,4 +1,3 @@
-import { GatewayError } from '../../platform/errors';
 import { fromHex } from '../../platform/hex';
 import type {
   AttemptStatus,
@@ -16,6 +15,8 @@ import type {
   ScanResult,
 } from '../chain-client';
 import { EndpointList } from '../endpoints';
+import { endingScan } from '../scan-look-up';
+import { Proofs } from '../proofs';
 import type { ChainDefinition, FeeLevels, Hex, InclusionEffect, Prepared } from '../types';
 import { sendTo } from './broadcast';
 import { findEffect } from './effects';
@@ -25,7 +26,7 @@ import { fetchPrice } from './levels';
 import { SolanaNode } from './node';
 import { prepareTransfer } from './prepare';
 import { scanBlocks } from './scan';
-import { askStatus, Proofs, proveAt } from './status';
+import { askStatus, proveAt } from './status';
 
 /** Largest number of slots in one scan. */
 const maxScanRange = 50;
@@ -100,13 +101,6 @@ export class SolanaChainClient implements ChainClient, ImpossibilityProver {
 
   scan(from: number, to: number, isOurs: IsOurs): Promise<ScanResult> {
     if (from < 0 || to < from || to - from >= maxScanRange) throw new RangeError(`a scan covers 1 to ${maxScanRange} blocks`);
-    const lookUp: IsOurs = (keys) =>
-      isOurs(keys).catch((error: unknown) => {
-        // the endpoint is not at fault: another one must not be tried
-        throw error instanceof GatewayError
-          ? error
-          : new GatewayError('unavailable', 'The look-up of deposit addresses failed', { cause: error });
-      });
-    return this.endpoints.run((node) => scanBlocks(node, this.chain, { from, to }, lookUp));
+    return this.endpoints.run((node) => scanBlocks(node, this.chain, { from, to }, endingScan(isOurs)));
   }
 }

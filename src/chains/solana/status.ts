@@ -1,5 +1,7 @@
-import type { AttemptState, AttemptStatus, EndpointView, ImpossibleProof, KnownAttempt } from '../chain-client';
+import { type AttemptView, firstConclusive } from '../attempt-view';
+import type { AttemptState, AttemptStatus, EndpointView, KnownAttempt } from '../chain-client';
 import type { EndpointList } from '../endpoints';
+import type { Proofs } from '../proofs';
 import type { ChainDefinition, Hex } from '../types';
 import { findEffect, toEffect } from './effects';
 import { findExpiry } from './expiry';
@@ -7,55 +9,26 @@ import type { SolanaNode } from './node';
 
 type Endpoints = Pick<EndpointList<SolanaNode>, 'run' | 'some'>;
 
-/** Proofs that were found, by message: they hold for ever, and finding one again takes many blocks. */
-export class Proofs {
-  private readonly known = new Map<string, ImpossibleProof>();
-
-  constructor(private readonly limit = 1_000) {}
-
-  find(key: string): ImpossibleProof | undefined {
-    return this.known.get(key);
-  }
-
-  add(key: string, proof: ImpossibleProof): void {
-    const [oldest] = this.known.keys();
-    if (this.known.size >= this.limit && oldest !== undefined) this.known.delete(oldest);
-    this.known.set(key, proof);
-  }
-}
-
-interface View {
-  states: AttemptStatus[];
-  /** False where the node lacks blocks that a proof needs: another one may have them. */
-  isConclusive: boolean;
-}
-
 /** The state of every attempt, seen by one node: the first whose view is conclusive, or else the first that answers. */
-export async function askStatus(
+export function askStatus(
   endpoints: Endpoints,
   chain: ChainDefinition,
   attempts: KnownAttempt[],
   proofs: Proofs,
 ): Promise<AttemptStatus[]> {
-  const inconclusive: View[] = [];
-  try {
-    return await endpoints.run(async (node) => {
+  return firstConclusive(
+    (work) => endpoints.run(work),
+    async (node: SolanaNode) => {
       const head = await node.slot();
-      const view: View = { states: [], isConclusive: true };
+      const view: AttemptView = { states: [], isConclusive: true };
       for (const attempt of attempts) {
         const { state, isLacking } = await stateOf(node, endpoints, { chain, head, proofs }, attempt);
         view.isConclusive &&= !isLacking;
         view.states.push({ attempt: attempt.attempt, ...state });
       }
-      if (view.isConclusive) return view.states;
-      inconclusive.push(view);
-      throw new Error('it lacks blocks that a proof needs');
-    });
-  } catch (error) {
-    const [first] = inconclusive;
-    if (first) return first.states;
-    throw error;
-  }
+      return view;
+    },
+  );
 }
 
 /** As `status`, of one message, and nothing remembered. @throws Error where the node lacks blocks that the proof needs. */

@@ -1,5 +1,7 @@
-import type { AttemptState, AttemptStatus, EndpointView, ImpossibleProof, KnownAttempt } from '../chain-client';
+import { type AttemptView, firstConclusive } from '../attempt-view';
+import type { AttemptState, AttemptStatus, EndpointView, KnownAttempt } from '../chain-client';
 import type { EndpointList } from '../endpoints';
+import type { Proofs } from '../proofs';
 import type { ChainDefinition, Hex } from '../types';
 import type { Header } from './answers';
 import { transactionId } from './codec';
@@ -9,49 +11,17 @@ import type { TronNode } from './node';
 
 type Endpoints = Pick<EndpointList<TronNode>, 'run' | 'some'>;
 
-/** Proofs that were found: they hold for ever, and finding one again takes a dozen requests. */
-export class Proofs {
-  private readonly known = new Map<string, ImpossibleProof>();
-
-  constructor(private readonly limit = 1_000) {}
-
-  find(id: string): ImpossibleProof | undefined {
-    return this.known.get(id);
-  }
-
-  add(id: string, proof: ImpossibleProof): void {
-    const [oldest] = this.known.keys();
-    if (this.known.size >= this.limit && oldest !== undefined) this.known.delete(oldest);
-    this.known.set(id, proof);
-  }
-}
-
-interface View {
-  states: AttemptStatus[];
-  /** False where the node lacks blocks that a proof needs: another one may have them. */
-  isConclusive: boolean;
-}
-
 /** The state of every attempt, seen by one node: the first whose view is conclusive, or else the first that answers. */
-export async function askStatus(
+export function askStatus(
   endpoints: Endpoints,
   chain: ChainDefinition,
   attempts: KnownAttempt[],
   proofs: Proofs,
 ): Promise<AttemptStatus[]> {
-  const inconclusive: View[] = [];
-  try {
-    return await endpoints.run(async (node) => {
-      const view = await fetchView(node, endpoints, chain, attempts, proofs);
-      if (view.isConclusive) return view.states;
-      inconclusive.push(view);
-      throw new Error('it lacks blocks that a proof needs');
-    });
-  } catch (error) {
-    const [first] = inconclusive;
-    if (first) return first.states;
-    throw error;
-  }
+  return firstConclusive(
+    (work) => endpoints.run(work),
+    (node: TronNode) => fetchView(node, endpoints, chain, attempts, proofs),
+  );
 }
 
 /** As `status`, of one transaction, and nothing remembered. @throws Error where the node lacks blocks that the proof needs. */
@@ -77,7 +47,7 @@ async function fetchView(
   chain: ChainDefinition,
   attempts: KnownAttempt[],
   proofs: Proofs,
-): Promise<View> {
+): Promise<AttemptView> {
   const head = await node.solidHead();
   let isConclusive = true;
   const states: AttemptStatus[] = [];

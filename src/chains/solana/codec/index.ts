@@ -3,7 +3,8 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { fromHex, toHex } from '../../../platform/hex';
 import type { FamilyCodec, SigningPayload, TransactionPlan } from '../../family';
 import { groupPath } from '../../key-protocols';
-import type { Hex, Prepared, TransactionDescription, TransactionIntent, TransactionOutput } from '../../types';
+import { getPayment } from '../../single-payment';
+import type { Hex, Prepared, TransactionDescription } from '../../types';
 import { readDetails, toPrepared } from '../details';
 import { maxFee } from '../fees';
 import type { SolanaNetwork } from '../network';
@@ -11,14 +12,6 @@ import { address, parseAddress, toAddress, toBytes } from './address';
 import { fromBase58, toBase58 } from './base58';
 import { writeLength } from './message';
 import { decode, encode } from './transaction';
-
-/** A transaction pays one recipient. @throws Error for any other number of outputs. */
-export function getPayment({ outputs, action }: TransactionIntent): TransactionOutput {
-  const [output, ...others] = outputs;
-  if (action) throw new Error('only payments are known');
-  if (!output || others.length > 0) throw new Error('a transaction has one output');
-  return output;
-}
 
 function build({ intent, kind, prepared, resources }: TransactionPlan): Hex {
   if (kind !== 'first' && kind !== 'reissue') throw new Error(`there is no ${kind} on Solana`);

@@ -1,6 +1,7 @@
 import { fromHex, toHex } from '../../../platform/hex';
 import type { FamilyCodec, SigningPayload, TransactionPlan } from '../../family';
-import type { Hex, Prepared, TransactionDescription, TransactionIntent, TransactionOutput } from '../../types';
+import { getPayment } from '../../single-payment';
+import type { Hex, Prepared, TransactionDescription } from '../../types';
 import { readDetails, toPrepared } from '../details';
 import type { TronNetwork } from '../network';
 import { address, findForeignUsers, parseAddress, toAddress, toBytes } from './address';
@@ -8,14 +9,6 @@ import { sha256 } from './base58';
 import { writeMessage } from './protobuf';
 import { toTronSignature } from './signature';
 import { decode, encode } from './transaction';
-
-/** A transaction pays one recipient. @throws Error for any other number of outputs. */
-export function getPayment({ outputs, action }: TransactionIntent): TransactionOutput {
-  const [output, ...others] = outputs;
-  if (action) throw new Error('only payments are known');
-  if (!output || others.length > 0) throw new Error('a transaction has one output');
-  return output;
-}
 
 function build({ intent, kind, prepared, resources }: TransactionPlan): Hex {
   if (kind !== 'first' && kind !== 'reissue') throw new Error(`there is no ${kind} on Tron`);

@@ -1,0 +1,9 @@
+import type { TransactionIntent, TransactionOutput } from './types';
+
+/** Of families whose transactions pay one recipient and do nothing else. @throws Error for any other number of outputs, or an action. */
+export function getPayment({ outputs, action }: TransactionIntent): TransactionOutput {
+  const [output, ...others] = outputs;
+  if (action) throw new Error('only payments are known');
+  if (!output || others.length > 0) throw new Error('a transaction has one output');
+  return output;
+}
