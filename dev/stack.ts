@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
 import { loadRegistry } from '../src/chains/registry';
 import { registerSearchAttributes } from '../src/cli/search-attributes';
 import { createTemporalClient } from '../src/platform/temporal';
@@ -53,6 +54,7 @@ export interface RunningStack {
 
 export class AlreadyRunning extends Error {}
 
+const settlerSetup = { attempts: 5, pauseMs: 5_000 };
 const defaultChains = 'ethereum,base,bitcoin,tron,solana';
 /** A process is stopped before those it depends on. */
 const stopOrder = [['api'], ['worker'], ['authoriser'], ['mpc'], ['temporal', 'chain:*'], ['postgres']];
@@ -94,17 +96,20 @@ export async function bootStack(options: BootOptions): Promise<RunningStack> {
     writeJson(paths.stackFile, stack);
   };
 
-  /** Nobody waits for it: generating a key takes longer than the start. */
+  /** Nobody waits for it: generating a key takes longer than the start. Tried again, since a loaded machine may not be ready in time. */
   const createSettlers = async (running: StackFile) => {
     const { postgres, chains } = running;
     const registry = readRegistry(env);
-    try {
-      const databaseUrl = postgres.operator_url;
-      running.settlers = await setUpSettlers({ databaseUrl, secrets: paths.secrets, registry, chains });
-      if (supervisor) changed(supervisor.processes);
-      log('x402: settlers are ready');
-    } catch (error) {
-      if (!stopped) log(`x402: no settlers, ${error instanceof Error ? error.message : String(error)}`);
+    const databaseUrl = postgres.operator_url;
+    for (let attempt = 1; attempt <= settlerSetup.attempts && !stopped; attempt++) {
+      try {
+        running.settlers = await setUpSettlers({ databaseUrl, secrets: paths.secrets, registry, chains });
+        if (supervisor) changed(supervisor.processes);
+        return log('x402: settlers are ready');
+      } catch (error) {
+        if (!stopped) log(`x402: no settlers, ${error instanceof Error ? error.message : String(error)}`);
+      }
+      await setTimeout(settlerSetup.pauseMs, undefined, { ref: false });
     }
   };
 
