@@ -7,6 +7,7 @@ import { observe } from './observe';
 import { createOpenApi } from './openapi';
 import { createRouter, unmatched } from './router';
 import type { Route } from './route';
+import { wellFormed } from './well-formed';
 
 export interface AppOptions {
   log: Logger;
@@ -14,7 +15,7 @@ export interface AppOptions {
   trustProxy: boolean;
   /** The routes of all resources, in the order of the OpenAPI document. */
   routes: Route[];
-  /** Health: also served without the base path, and not subject to limits. */
+  /** Health: also served without the base path, and with a limit of its own. */
   operational: Route[];
   limits: RequestLimits;
   /** Shown as `environment` in the document. */
@@ -26,13 +27,18 @@ export function createApp({ log, trustProxy, routes, operational, limits, enviro
   // only the last address of X-Forwarded-For comes from the proxy; earlier ones can be forged by the caller
   const app = new Koa<GatewayState>({ proxy: trustProxy, maxIpsCount: 1 });
   app.silent = true;
-  const documentedRoutes = (document: Route): Route[] => [...limits.guard([...routes, document]), ...operational];
+  const documentedRoutes = (document: Route): Route[] => [
+    ...limits.guard([...routes, document]),
+    ...limits.guardOperational(operational),
+  ];
   const document = createOpenApi(documentedRoutes, environment);
   app.use(observe(log) as never);
   app.use(handleErrors as never);
+  app.use(wellFormed as never);
   app.use(unmatched as never);
-  app.use(createRouter(operational).routes() as never);
-  app.use(createRouter(operational, '').routes() as never);
+  const health = limits.guardOperational(operational);
+  app.use(createRouter(health).routes() as never);
+  app.use(createRouter(health, '').routes() as never);
   app.use(limits.everyRequest as never);
   app.use(createRouter(limits.guard([...routes, document])).routes() as never);
   app.on('error', (error: unknown) => log.warn({ err: error }, 'response failed'));

@@ -2,6 +2,7 @@ import Joi from 'joi';
 import parseJoi from 'joi-to-json';
 import { failureCodes, type FailureCode } from '../platform/codes';
 import { problemMediaType } from './errors';
+import { serveDocument } from './serve-document';
 import { basePath } from './router';
 import { getFieldNames, type Route, type MiddlewareDocs } from './route';
 
@@ -47,11 +48,9 @@ export function createOpenApi(routesWith: (route: Route) => Route[], environment
     middleware: [],
     answer: { status: 200, description: 'OpenAPI 3.1 document', schema: Joi.object().unknown() },
     fails: [],
-    handle: (ctx) => {
-      ctx.body = document;
-    },
+    handle: (ctx) => served(ctx),
   };
-  const document = toDocument(routesWith(route), environment);
+  const served = serveDocument(toDocument(routesWith(route), environment));
   return route;
 }
 
@@ -99,7 +98,7 @@ function requestBody(docs: MiddlewareDocs[], components: Components): Json {
   const { body, openBody } = docs.find((part) => part.body ?? part.openBody) ?? {};
   const schema = openBody ?? (body && getFieldNames(body).length > 0 ? body : undefined);
   if (!schema) return {};
-  return { requestBody: { required: true, content: { 'application/json': { schema: components.toSchema(schema) } } } };
+  return { requestBody: { required: true, content: { 'application/json': { schema: components.toInput(schema) } } } };
 }
 
 function toResponses({ answer, fails }: Route, docs: MiddlewareDocs[], components: Components): Json {
@@ -167,7 +166,7 @@ function pathParameters({ path }: Route): Json[] {
 function queryParameters(docs: MiddlewareDocs[], components: Components): Json[] {
   const schema = docs.find((part) => part.query)?.query;
   if (!schema) return [];
-  const { properties = {}, required = [] } = components.inline(schema) as {
+  const { properties = {}, required = [] } = components.toInput(schema) as {
     properties?: Record<string, Json>;
     required?: string[];
   };
@@ -183,6 +182,31 @@ function queryParameters(docs: MiddlewareDocs[], components: Components): Json[]
 const headerParameters = (docs: MiddlewareDocs[]): Json[] =>
   docs.flatMap((part) => part.headers ?? []).map((header) => ({ in: 'header', ...header }));
 
+interface Described {
+  type?: string;
+  allow?: unknown[];
+  flags?: { only?: boolean };
+  keys?: Record<string, Described>;
+  items?: Described[];
+}
+
+/** Joi refuses "" unless it is allowed, which joi-to-json does not say. */
+function notEmpty(json: Json, { type, allow = [], flags, keys = {}, items = [] }: Described): Json {
+  if (type === 'string' && !flags?.only && !allow.includes('') && json['minLength'] === undefined)
+    return { ...json, minLength: 1 };
+  const properties = json['properties'] as Record<string, Json> | undefined;
+  const [item] = items;
+  return {
+    ...json,
+    ...(properties && {
+      properties: Object.fromEntries(
+        Object.entries(properties).map(([name, field]) => [name, keys[name] ? notEmpty(field, keys[name]) : field]),
+      ),
+    }),
+    ...(item && { items: notEmpty(json['items'] as Json, item) }),
+  };
+}
+
 /** Collects named schemas and replaces them by references. */
 class Components {
   readonly schemas: Record<string, Json> = {};
@@ -191,7 +215,12 @@ class Components {
     return this.refer(this.inline(schema)) as Json;
   }
 
-  inline(schema: Joi.Schema): Json {
+  /** The same for what clients send: a text without characters is refused unless the schema allows it. */
+  toInput(schema: Joi.Schema): Json {
+    return this.refer(notEmpty(this.inline(schema), schema.describe() as Described)) as Json;
+  }
+
+  private inline(schema: Joi.Schema): Json {
     return parseJoi(schema, 'open-api-3.1') as Json;
   }
 

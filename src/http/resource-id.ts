@@ -7,8 +7,8 @@ const missing = () => invalidParameter('id', 'is required in the path');
 
 /** A path parameter that names a resource. @throws GatewayError invalid_parameter when it is blank. */
 export function resourceId(ctx: GatewayContext, name: string): string {
-  const id = ctx.params[name]?.trim();
-  if (!id) throw missing();
+  const id = ctx.params[name];
+  if (!id?.trim()) throw missing();
   return id;
 }
 

@@ -8,8 +8,12 @@ import Joi from 'joi';
  */
 export const text = (max: number): Joi.StringSchema =>
   Joi.string()
-    .pattern(/^(?:[^\p{Cc}\p{Cs}]|[\t\n\r])*$/u)
-    .custom((value: string, helpers) => ([...value].length > max ? helpers.error('string.max', { limit: max }) : value))
+    // spelt so that every implementation of regular expressions reads it
+    .pattern(/^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]*$/)
+    .custom((value: string, helpers) => {
+      if (/\p{Cs}/u.test(value)) return helpers.error('string.pattern.base');
+      return [...value].length > max ? helpers.error('string.max', { limit: max }) : value;
+    })
     .meta({ 'x-max-characters': max })
     .messages({ 'string.pattern.base': '{{#label}} must not contain control characters' });
 
@@ -38,7 +42,7 @@ export interface PageQuery {
 }
 
 export const pageFields = {
-  page: Joi.number().integer().min(1).default(1).description('Page number, from 1'),
+  page: Joi.number().integer().min(1).max(Number.MAX_SAFE_INTEGER).default(1).description('Page number, from 1'),
   page_size: Joi.number().integer().min(1).max(100).default(10).description('Items per page'),
 };
 

@@ -1,19 +1,23 @@
 import { createServer, type Server, STATUS_CODES } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type Koa from 'koa';
 import { problemType } from './errors';
 import { newId } from '../platform/ids';
+import { closeSoon, limitEarlyAnswers, limitBodyTime, OpenRequests } from './connections';
 import type { GatewayState } from './context';
 
 /**
- * Time-outs in milliseconds: to receive the headers, to receive the whole request, between requests of a connection, from a request's
- * headers until its response has been read, and for requests in flight when the server closes.
+ * Time-outs in milliseconds: to receive the headers, to receive the whole request (`bodyStart`: one with a short body), between requests of
+ * a connection, from a request's headers until its response has been read, from an answer that ends a connection until it is closed, and
+ * for requests in flight when the server closes.
  */
 const defaultTimeouts = {
   headers: 10_000,
   request: 30_000,
+  bodyStart: 5_000,
   keepAlive: 65_000,
   exchange: 90_000,
+  linger: 2_000,
   drain: 25_000,
   checkEvery: 2_000,
 };
@@ -35,25 +39,39 @@ export async function listen(
 ): Promise<RunningServer> {
   const limits = { ...defaultTimeouts, ...timeouts };
   const handle = app.callback();
+  const open = new OpenRequests();
   let closing = false;
-  const server = createServer(
-    {
-      headersTimeout: limits.headers,
-      requestTimeout: limits.request,
-      keepAliveTimeout: limits.keepAlive,
-      connectionsCheckingInterval: limits.checkEvery,
-      maxHeaderSize: maxHeaderBytes,
-    },
-    (request, response) => {
-      if (closing) response.setHeader('Connection', 'close');
-      // Node itself has no time-out for clients that do not read the response
-      const timer = setTimeout(() => response.destroy(), limits.exchange);
-      response.once('close', () => clearTimeout(timer));
-      void handle(request, response);
-    },
-  );
+  const server = createServer({
+    headersTimeout: limits.headers,
+    requestTimeout: limits.request,
+    keepAliveTimeout: limits.keepAlive,
+    connectionsCheckingInterval: limits.checkEvery,
+    maxHeaderSize: maxHeaderBytes,
+    // answered by the app, with a problem document
+    requireHostHeader: false,
+  });
+  server.on('request', (request, response) => {
+    const place = open.begin(request, response);
+    if (place === 'beyond') return;
+    if (place === 'last') {
+      const { headers, body } = toRefusal(429);
+      return void response.writeHead(429, headers).end(body);
+    }
+    if (closing) response.setHeader('Connection', 'close');
+    // Node itself has no time-out for clients that do not read the response
+    const timer = setTimeout(() => response.destroy(), limits.exchange);
+    response.once('close', () => clearTimeout(timer));
+    limitBodyTime(request, limits, () => {
+      if (response.headersSent) request.socket.destroy();
+      else refuse(request.socket, 408, limits.linger);
+    });
+    if (!request.complete) limitEarlyAnswers(request, response, limits);
+    void handle(request, response);
+  });
+  // RFC 9110, section 10.1.1: an expectation other than 100-continue
+  server.on('checkExpectation', ({ socket }) => refuse(socket, 417, limits.linger));
   server.maxConnections = maxConnections;
-  answerBrokenRequests(server);
+  answerBrokenRequests(server, limits.linger);
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve));
   return {
     port: (server.address() as AddressInfo).port,
@@ -69,34 +87,54 @@ export async function listen(
 }
 
 /** Requests that cannot be parsed (no HTTP, headers too large or too slow) also get a problem document. */
-function answerBrokenRequests(server: Server): void {
+function answerBrokenRequests(server: Server, lingerMs: number): void {
   const toStatus: Record<string, number> = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 };
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-    const status = toStatus[error.code ?? ''] ?? 400;
-    const title = STATUS_CODES[status] ?? 'Bad Request';
-    const requestId = newId();
-    const detail = 'The request could not be read';
-    const body = JSON.stringify({
-      type: problemType('invalid_parameter'),
-      title,
-      status,
-      detail,
-      // the path is not known
-      instance: '/',
-      code: 'invalid_parameter',
-      request_id: requestId,
-      errors: [{ field: 'request', message: detail }],
-    });
-    const head = [
-      `HTTP/1.1 ${status} ${title}`,
-      `X-Request-Id: ${requestId}`,
-      'X-Content-Type-Options: nosniff',
-      'Cache-Control: no-store',
-      'Content-Type: application/problem+json',
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      'Connection: close',
-    ];
-    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+    refuse(socket as Socket, toStatus[error.code ?? ''] ?? 400, lingerMs);
   });
 }
+
+/** Answers on a connection whose request never reached the app, and ends it. */
+function refuse(socket: Socket, status: number, lingerMs: number): void {
+  if (!socket.writable) return;
+  const { headers, body } = toRefusal(status);
+  const head = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...Object.entries(headers).map((header) => header.join(': '))];
+  closeSoon(socket, lingerMs);
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}
+
+function toRefusal(status: number): { headers: Record<string, string>; body: string } {
+  const requestId = newId();
+  const detail = refusals[status] ?? 'The request could not be read';
+  const code = status === 429 ? 'rate_limited' : 'invalid_parameter';
+  const body = JSON.stringify({
+    type: problemType(code),
+    title: STATUS_CODES[status],
+    status,
+    detail,
+    // the path is not known
+    instance: '/',
+    code,
+    request_id: requestId,
+    ...(code === 'invalid_parameter' && { errors: [{ field: 'request', message: detail }] }),
+  });
+  return {
+    headers: {
+      'X-Request-Id': requestId,
+      'X-Content-Type-Options': 'nosniff',
+      'Cache-Control': 'no-store',
+      'Content-Type': 'application/problem+json',
+      'Content-Length': String(Buffer.byteLength(body)),
+      ...(status === 429 && { 'Retry-After': '1' }),
+      Connection: 'close',
+    },
+    body,
+  };
+}
+
+const refusals: Record<number, string> = {
+  408: 'The request took too long to arrive',
+  417: 'The only expectation that is known is 100-continue',
+  429: 'Too many requests were sent on this connection without waiting for their answers',
+};

@@ -1,8 +1,8 @@
 import Joi from 'joi';
-import { bodyParser } from '@koa/bodyparser';
 import type { FailureCode } from '../platform/codes';
 import { type FieldError, GatewayError, invalidParameter } from '../platform/errors';
 import type { GatewayContext } from './context';
+import { readJson, readObject } from './read-body';
 import { type DocumentedMiddleware, documented } from './route';
 
 const messages: Joi.LanguageMessages = {
@@ -32,58 +32,12 @@ function fieldError({ path, message, context }: Joi.ValidationErrorItem): FieldE
   };
 }
 
-const maxBodyBytes = 100 * 1024;
-const parsedMethods = ['POST', 'PUT', 'DELETE'];
-const readObject = bodyParser({ enableTypes: ['json'], jsonLimit: maxBodyBytes, jsonStrict: true, parsedMethods });
-/** The text of a JSON body: the parser for objects refuses other values, and fields such as __proto__. */
-const readText = bodyParser({
-  enableTypes: ['text'],
-  extendTypes: { text: ['application/json'] },
-  textLimit: maxBodyBytes,
-  parsedMethods,
-});
-
-const hasBody = (ctx: GatewayContext): boolean =>
-  ctx.get('Transfer-Encoding') !== '' || Number(ctx.get('Content-Length') || 0) > 0;
-
-/** Reads a JSON body of at most 100 KB into ctx.request.body, which stays undefined without a body. */
-async function readBody(ctx: GatewayContext, read: typeof readObject): Promise<void> {
-  if (!hasBody(ctx)) return;
-  if (!/^application\/json\s*(;|$)/i.test(ctx.get('Content-Type'))) {
-    throw new GatewayError('unsupported_media_type', 'The body has to be sent as application/json');
-  }
-  try {
-    await read(ctx, () => Promise.resolve());
-  } catch (error) {
-    // discards the unread rest: if it stayed paused, it would block the next request of the connection
-    ctx.req.unpipe();
-    ctx.req.resume();
-    throw bodyError(error);
-  }
-}
-
-function bodyError(cause: unknown): unknown {
-  const { status } = cause as { status?: number };
-  if (status === 413) return new GatewayError('payload_too_large', 'The body is larger than 100 KB', { cause });
-  if (status === 415)
-    return new GatewayError('unsupported_media_type', 'The content encoding or character set is not supported', { cause });
-  if (status !== 400 && !(cause instanceof SyntaxError) && !isBrokenCompression(cause)) return cause;
-  return notJson(cause, 'is not a JSON object');
-}
-
-const notJson = (cause: unknown, message: string): GatewayError =>
-  new GatewayError('invalid_parameter', 'The body is not valid JSON', { cause, fields: [{ field: 'body', message }] });
-
-/** A body that does not match its Content-Encoding: zlib has codes such as Z_DATA_ERROR, Brotli ERR__ERROR_FORMAT_… */
-const isBrokenCompression = (cause: unknown): boolean => /^(Z_|ERR__)/.test(String((cause as { code?: unknown }).code));
-
 const bodyFailures = ['invalid_parameter', 'payload_too_large', 'unsupported_media_type'] as const satisfies FailureCode[];
 
 /** Validates the JSON body without type conversion; a missing one counts as an empty object. */
 export function body<T>(schema: Joi.ObjectSchema<T>): DocumentedMiddleware {
   return documented({ body: schema, fails: [...bodyFailures] }, async (ctx, next) => {
-    await readBody(ctx, readObject);
-    ctx.state.body = check(schema, ctx.request.body ?? {}, false);
+    ctx.state.body = check(schema, await readObject(ctx), false);
     return next();
   });
 }
@@ -94,19 +48,10 @@ export function body<T>(schema: Joi.ObjectSchema<T>): DocumentedMiddleware {
  */
 export function openBody(schema: Joi.Schema): DocumentedMiddleware {
   return documented({ openBody: schema, fails: [...bodyFailures] }, async (ctx, next) => {
-    await readBody(ctx, readText);
-    ctx.state.body = parseJson(ctx.request.body ?? '{}');
+    const value = await readJson(ctx);
+    ctx.state.body = value === undefined ? {} : value;
     return next();
   });
-}
-
-/** @throws GatewayError invalid_parameter */
-function parseJson(body: unknown): unknown {
-  try {
-    return JSON.parse(String(body));
-  } catch (error) {
-    throw notJson(error, 'is not JSON');
-  }
 }
 
 /** What the route's `openBody` middleware has read. */

@@ -1,3 +1,4 @@
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { DataSource } from 'typeorm';
 import { getCaller, type GatewayContext } from '../context';
 import { getFieldNames, type Route, type DocumentedMiddleware, documented } from '../route';
@@ -9,13 +10,16 @@ import type { LimitSettings } from './settings';
 
 /** Short, so that a client with a spent quota does not wait long; a burst can use a sixth of the limit per minute. */
 const windowSeconds = 10;
+/** Of one address to health, in one process: without the database, which may be what is not well. */
+const operationalQuota: Quota = { name: 'operational', limit: 50, windowSeconds: 1 };
 
 /** Request limits: per address before authentication, per client after it. */
 export class RequestLimits {
-  /** Runs before all requests except health and metrics. */
+  /** Runs before all requests except health. */
   readonly everyRequest: DocumentedMiddleware;
   /** For the route that issues tokens. */
   readonly token: DocumentedMiddleware;
+  private readonly operational: DocumentedMiddleware;
   private readonly client: DocumentedMiddleware;
   private readonly mfa: DocumentedMiddleware;
   /** Requests in flight, per client id and in total. */
@@ -39,6 +43,15 @@ export class RequestLimits {
         throw tooMany('address', 'Too many requests from this address: wait and try again', status.resetSeconds);
       }
       return this.withinProcess(next);
+    });
+    const probes = new RateLimiterMemory({ points: operationalQuota.limit, duration: operationalQuota.windowSeconds });
+    this.operational = documented({ fails: ['rate_limited'] }, async (ctx, next) => {
+      await probes.consume(network(ctx.ip)).catch((refusal: unknown) => {
+        if (!(refusal instanceof RateLimiterRes)) throw refusal;
+        setQuotaHeaders(ctx, { quota: operationalQuota, allowed: false, remaining: 0, resetSeconds: 1 });
+        throw tooMany('address', 'Too many requests from this address: wait and try again', 1);
+      });
+      return next();
     });
     this.token = documented({ limited: true, fails: ['rate_limited'] }, async (ctx, next) => {
       await spend(ctx, token, network(ctx.ip), 'token');
@@ -68,6 +81,11 @@ export class RequestLimits {
       );
       return { ...route, middleware: [documentOnly, ...middleware] };
     });
+  }
+
+  /** Adds a limit to the routes that are served when everything else is refused. */
+  guardOperational(routes: Route[]): Route[] {
+    return routes.map((route) => ({ ...route, middleware: [this.operational, ...route.middleware] }));
   }
 
   private clientLimits({ middleware }: Route): DocumentedMiddleware[] {

@@ -1,0 +1,84 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** How much of a connection a client can use. Times in milliseconds. */
+export interface ConnectionLimits {
+  /** For a whole request, whatever its length. */
+  request: number;
+  /** For a body of a known length: this and a time for its bytes. */
+  bodyStart: number;
+  /** From the answer until the connection is closed, when its client goes on sending or does not close it. */
+  linger: number;
+}
+
+const leastBytesPerSecond = 1_000;
+/** Requests that have been sent without waiting for the answers to earlier ones. */
+const maxPipelined = 16;
+/** What is left of a body after its answer and may still be read, so that the connection can be used again. */
+const maxDiscardedBytes = 100 * 1024;
+
+/** Closes a connection within seconds, whatever its peer does: what was written is sent, nothing more is read. */
+export function closeSoon(socket: Socket, lingerMs: number): void {
+  const timer = setTimeout(() => socket.destroy(), lingerMs);
+  socket.once('close', () => clearTimeout(timer));
+}
+
+/** The requests of connections that have not been answered yet. */
+export class OpenRequests {
+  private readonly counts = new WeakMap<Socket, number>();
+
+  /** @returns `last`: the connection has too many, and this one's answer, after those of the earlier ones, ends it; `beyond`: later ones. */
+  begin({ socket }: IncomingMessage, response: ServerResponse): 'allowed' | 'last' | 'beyond' {
+    const count = (this.counts.get(socket) ?? 0) + 1;
+    this.counts.set(socket, count);
+    response.once('close', () => this.counts.set(socket, (this.counts.get(socket) ?? 1) - 1));
+    if (count <= maxPipelined) return 'allowed';
+    // for good: an answer to an earlier one must not let others follow the refused one
+    this.counts.set(socket, Infinity);
+    return count === Infinity ? 'beyond' : 'last';
+  }
+}
+
+/**
+ * Limits the time of a body that arrives slowly: `tooSlow` is called when it has not arrived in time.
+ * Node's own limit is the same for all requests, and a body of a few bytes could take as long as one of 100 KB.
+ */
+export function limitBodyTime(request: IncomingMessage, limits: ConnectionLimits, tooSlow: () => void): void {
+  const length = Number(request.headers['content-length'] ?? NaN);
+  if (request.complete || !Number.isFinite(length)) return;
+  const timer = setTimeout(
+    () => void (request.complete || tooSlow()),
+    Math.min(limits.request, limits.bodyStart + (length / leastBytesPerSecond) * 1_000),
+  );
+  request.once('close', () => clearTimeout(timer));
+}
+
+/** Whether a request that is answered early still has a short rest, which is discarded, so that the connection can be used again. */
+const hasShortRest = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= maxDiscardedBytes;
+
+/** True for a request that has not arrived when it is answered, and of which too much may be to come. */
+export const isToBeClosed = (request: IncomingMessage): boolean => !request.complete && !hasShortRest(request);
+
+/**
+ * Limits what comes after an answer to a request that has not arrived completely. The connection is closed, or its rest arrives within
+ * `linger`. Nothing is read on, but the close is delayed: closed at once, a client that is still sending would lose the answer (RFC 9112,
+ * section 9.6).
+ */
+export function limitEarlyAnswers(request: IncomingMessage, response: ServerResponse, { linger }: ConnectionLimits): void {
+  const { socket } = request;
+  const close = socket.destroySoon.bind(socket);
+  // what Node calls after an answer with "Connection: close"
+  socket.destroySoon = () => {
+    if (request.complete) return close();
+    socket.end();
+    // Node begins to discard the rest within this turn of the event loop
+    setImmediate(() => socket.pause());
+    closeSoon(socket, linger);
+  };
+  response.once('finish', () => {
+    if (request.complete) return;
+    const timer = setTimeout(() => void (request.complete || socket.destroy()), linger);
+    socket.once('close', () => clearTimeout(timer));
+  });
+}
