@@ -17,20 +17,41 @@ const maxPipelined = 16;
 /** What is left of a body after its answer and may still be read, so that the connection can be used again. */
 const maxDiscardedBytes = 100 * 1024;
 
-/** Closes a connection within seconds, whatever its peer does: what was written is sent, nothing more is read. */
+/** Destroys a connection that has been ended, if its peer does not close it. */
 export function closeSoon(socket: Socket, lingerMs: number): void {
-  const timer = setTimeout(() => socket.destroy(), lingerMs);
+  const timer = setTimeout(() => socket.destroy(), lingerMs).unref();
   socket.once('close', () => clearTimeout(timer));
 }
 
 /** The requests of connections that have not been answered yet. */
 export class OpenRequests {
   private readonly counts = new WeakMap<Socket, number>();
+  private readonly newest = new WeakMap<Socket, IncomingMessage>();
+
+  constructor(private readonly lingerMs: number) {}
+
+  /**
+   * Delays the close of a connection whose client is still sending: closed at once, it would lose the answer (RFC 9112, section 9.6).
+   * Nothing is read on.
+   */
+  watch(socket: Socket): void {
+    const close = socket.destroySoon.bind(socket);
+    // what Node calls after an answer with "Connection: close"
+    socket.destroySoon = () => {
+      if (this.newest.get(socket)?.complete !== false) return close();
+      socket.end();
+      // Node begins to discard the rest within this turn of the event loop
+      setImmediate(() => socket.pause());
+      closeSoon(socket, this.lingerMs);
+    };
+  }
 
   /** @returns `last`: the connection has too many, and this one's answer, after those of the earlier ones, ends it; `beyond`: later ones. */
-  begin({ socket }: IncomingMessage, response: ServerResponse): 'allowed' | 'last' | 'beyond' {
+  begin(request: IncomingMessage, response: ServerResponse): 'allowed' | 'last' | 'beyond' {
+    const { socket } = request;
     const count = (this.counts.get(socket) ?? 0) + 1;
     this.counts.set(socket, count);
+    this.newest.set(socket, request);
     response.once('close', () => this.counts.set(socket, (this.counts.get(socket) ?? 1) - 1));
     if (count <= maxPipelined) return 'allowed';
     // for good: an answer to an earlier one must not let others follow the refused one
@@ -60,25 +81,12 @@ const hasShortRest = ({ headers }: IncomingMessage): boolean =>
 /** True for a request that has not arrived when it is answered, and of which too much may be to come. */
 export const isToBeClosed = (request: IncomingMessage): boolean => !request.complete && !hasShortRest(request);
 
-/**
- * Limits what comes after an answer to a request that has not arrived completely. The connection is closed, or its rest arrives within
- * `linger`. Nothing is read on, but the close is delayed: closed at once, a client that is still sending would lose the answer (RFC 9112,
- * section 9.6).
- */
+/** Closes a connection whose request does not arrive within `linger` after its answer. */
 export function limitEarlyAnswers(request: IncomingMessage, response: ServerResponse, { linger }: ConnectionLimits): void {
   const { socket } = request;
-  const close = socket.destroySoon.bind(socket);
-  // what Node calls after an answer with "Connection: close"
-  socket.destroySoon = () => {
-    if (request.complete) return close();
-    socket.end();
-    // Node begins to discard the rest within this turn of the event loop
-    setImmediate(() => socket.pause());
-    closeSoon(socket, linger);
-  };
   response.once('finish', () => {
     if (request.complete) return;
-    const timer = setTimeout(() => void (request.complete || socket.destroy()), linger);
+    const timer = setTimeout(() => void (request.complete || socket.destroy()), linger).unref();
     socket.once('close', () => clearTimeout(timer));
   });
 }

@@ -194,7 +194,7 @@ interface Described {
 function notEmpty(json: Json, { type, allow = [], flags, keys = {}, items = [] }: Described): Json {
   if (type === 'string' && !flags?.only && !allow.includes('') && json['minLength'] === undefined)
     return { ...json, minLength: 1 };
-  const properties = json['properties'] as Record<string, Json> | undefined;
+  const { properties, items: itemJson } = json as { properties?: Record<string, Json>; items?: Json };
   const [item] = items;
   return {
     ...json,
@@ -203,7 +203,7 @@ function notEmpty(json: Json, { type, allow = [], flags, keys = {}, items = [] }
         Object.entries(properties).map(([name, field]) => [name, keys[name] ? notEmpty(field, keys[name]) : field]),
       ),
     }),
-    ...(item && { items: notEmpty(json['items'] as Json, item) }),
+    ...(item && itemJson && { items: notEmpty(itemJson, item) }),
   };
 }
 
@@ -217,7 +217,7 @@ class Components {
 
   /** The same for what clients send: a text without characters is refused unless the schema allows it. */
   toInput(schema: Joi.Schema): Json {
-    return this.refer(notEmpty(this.inline(schema), schema.describe() as Described)) as Json;
+    return this.refer(notEmpty(this.inline(schema), schema.describe())) as Json;
   }
 
   private inline(schema: Joi.Schema): Json {

@@ -39,7 +39,7 @@ export async function listen(
 ): Promise<RunningServer> {
   const limits = { ...defaultTimeouts, ...timeouts };
   const handle = app.callback();
-  const open = new OpenRequests();
+  const open = new OpenRequests(limits.linger);
   let closing = false;
   const server = createServer({
     headersTimeout: limits.headers,
@@ -50,6 +50,7 @@ export async function listen(
     // answered by the app, with a problem document
     requireHostHeader: false,
   });
+  server.on('connection', (socket: Socket) => open.watch(socket));
   server.on('request', (request, response) => {
     const place = open.begin(request, response);
     if (place === 'beyond') return;

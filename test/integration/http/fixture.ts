@@ -296,7 +296,10 @@ let described: { document: Document; check: AnswerCheck } | undefined;
 /** Checks the answer against the OpenAPI document, which is the same for every fixture. */
 function holdAgainstDocument({ routes, operational, limits }: Resources, method: string, path: string, answer: Answer): void {
   if (!described) {
-    const document = toDocument([...limits.guard(routes), ...limits.guardOperational(operational)], 'local') as unknown as Document;
+    const document = toDocument(
+      [...limits.guard(routes), ...limits.guardOperational(operational)],
+      'local',
+    ) as unknown as Document;
     described = { document, check: new AnswerCheck(document) };
   }
   // the second mount is described with the first

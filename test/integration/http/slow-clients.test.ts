@@ -4,7 +4,7 @@ import type { GatewayState } from '../../../src/http/context';
 import { listen, type RunningServer } from '../../../src/http/server';
 
 /** The server's time-outs, shortened: they limit what a slow or silent client can occupy. */
-const timeouts = { headers: 400, request: 800, keepAlive: 300, exchange: 4_000, checkEvery: 50 };
+const timeouts = { headers: 400, request: 800, bodyStart: 300, linger: 300, keepAlive: 300, exchange: 4_000, checkEvery: 50 };
 /** More than fits into the buffers of both sides. */
 const large = Buffer.alloc(30_000_000, 'x');
 
@@ -56,11 +56,14 @@ test('no data at all: closed', async () => {
   expect((await talk('')).ms).toBeLessThan(timeouts.headers + 1_000);
 });
 
-test('a body sent byte by byte: 408', async () => {
-  const { text, ms } = await talk('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n', { drip: 'x' });
-  expect(text).toMatch(/^HTTP\/1\.1 408 /);
-  expect(ms).toBeGreaterThanOrEqual(timeouts.request - 100);
-  expect(ms).toBeLessThan(timeouts.request + 1_000);
+test('a body sent byte by byte: 408, the sooner the shorter it is', async () => {
+  const body = (headers: string) => talk(`POST / HTTP/1.1\r\nHost: a\r\n${headers}\r\n\r\n`, { drip: 'x' });
+  const [short, long] = await Promise.all([body('Content-Length: 100'), body('Content-Length: 10000')]);
+  for (const [{ text, ms }, timeout] of [[short, timeouts.bodyStart + 100] as const, [long, timeouts.request] as const]) {
+    expect(text).toMatch(/^HTTP\/1\.1 408 /);
+    expect(ms).toBeGreaterThanOrEqual(timeout - 100);
+    expect(ms).toBeLessThan(timeout + 1_000);
+  }
 });
 
 test('an idle connection: closed', async () => {

@@ -1,0 +1,188 @@
+import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createFixture, expectProblem, type Fixture } from './fixture';
+
+/** What one client can do to the others by requests that are long, slow, malformed or many at a time. On the loopback interface only. */
+
+let fixture: Fixture;
+beforeAll(async () => void (fixture = await createFixture()));
+afterAll(() => fixture.close());
+
+interface Talk {
+  text: string;
+  closed: boolean;
+  /** What the server's side has taken of what was sent, at most. */
+  sent: number;
+}
+
+/** Sends this, then `more` every 20 ms, never closes the connection itself, and reports after `ms`, or when it is closed. */
+async function talk(first: string | Buffer, { more, ms = 4_000 }: { more?: Buffer; ms?: number } = {}): Promise<Talk> {
+  const socket: Socket = connect({ port: fixture.port, host: '127.0.0.1', allowHalfOpen: true });
+  const seen: Talk = { text: '', closed: false, sent: 0 };
+  let next = more;
+  socket.on('data', (data) => (seen.text += data.toString()));
+  socket.on('error', () => undefined);
+  // the server may have closed its half only: what is sent to a connection that it has destroyed is answered with a reset
+  socket.on('end', () => (next ??= Buffer.from('x')));
+  socket.on('close', () => (seen.closed = true));
+  socket.write(first);
+  const until = Date.now() + ms;
+  while (!seen.closed && Date.now() < until) {
+    if (next && socket.writableLength === 0) socket.write(next);
+    await delay(20);
+  }
+  seen.sent = socket.bytesWritten - socket.writableLength;
+  socket.destroy();
+  return seen;
+}
+
+const get = (path: string, headers: string[] = ['Host: a']) => `GET ${path} HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n`;
+const post = (path: string, headers: string[]) =>
+  `POST /api/v1${path} HTTP/1.1\r\n${['Host: a', 'Content-Type: application/json', ...headers].join('\r\n')}\r\n\r\n`;
+const authorised = () => `Authorization: Bearer ${fixture.demo.token}`;
+const statusesIn = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status));
+
+describe('long requests are refused before they are validated', () => {
+  const many = 'a&'.repeat(3_800);
+  test.each(['/wallets', '/health/live', '/openapi.json', '/nope'])('thousands of query parameters: %s', async (path) =>
+    expectProblem(await fixture.call('GET', `${path}?${many}`), 400, 'invalid_parameter', 'query'),
+  );
+  test('as many as any route has are not too many', async () => {
+    const query = Array.from({ length: 50 }, (_, i) => `a${i}=1`).join('&');
+    expectProblem(await fixture.call('GET', `/wallets?${query}`), 400, 'invalid_parameter', 'a0');
+  });
+  test('thousands of items in a list', async () => {
+    const body = { url: 'https://a.example', events: Array.from({ length: 30_000 }, () => ({})) };
+    const answer = await fixture.call('POST', '/webhooks', { body });
+    expect([answer.status, answer.text]).toEqual([400, expect.stringContaining('has more than 2000 values')]);
+  });
+  test('many levels', async () => {
+    const nested = (levels: number) => `{"wallet_name":${'['.repeat(levels)}${']'.repeat(levels)}}`;
+    expect((await fixture.call('POST', '/wallets', { body: nested(40) })).text).toContain('has more than 32 levels');
+    expect((await fixture.call('POST', '/wallets', { body: nested(20) })).text).toContain('wallet_name');
+  });
+});
+
+describe('what cannot be read exactly is refused', () => {
+  const wallet = (bytes: Buffer, type = 'application/json') =>
+    talk(
+      Buffer.concat([
+        Buffer.from(
+          `POST /api/v1/wallets HTTP/1.1\r\nHost: a\r\n${authorised()}\r\nContent-Type: ${type}\r\nContent-Length: ${bytes.length}\r\n\r\n`,
+        ),
+        bytes,
+      ]),
+      { ms: 400 },
+    );
+  test.each([
+    ['a byte that UTF-8 does not have', Buffer.from([0xff])],
+    ['a sequence that is cut off', Buffer.from([0xe2, 0x82])],
+    ['a surrogate', Buffer.from([0xed, 0xa0, 0x80])],
+  ])('a body with %s: 400', async (_, bytes) => {
+    const { text } = await wallet(Buffer.concat([Buffer.from('{"wallet_name":"'), bytes, Buffer.from('"}')]));
+    expect(text).toMatch(/^HTTP\/1\.1 400 /);
+    expect(text).toContain('is not valid UTF-8');
+  });
+  test('a body in another character set: 415', async () => {
+    const { text } = await wallet(Buffer.from('{"wallet_name":"\xfc"}', 'latin1'), 'application/json; charset=ISO-8859-1');
+    expect(text).toMatch(/^HTTP\/1\.1 415 /);
+  });
+  test.each(['%FF', '%E2%82', '%'])('a query with %s: 400', async (text) =>
+    expectProblem(await fixture.call('GET', `/wallets?page=${text}`), 400, 'invalid_parameter', 'query'),
+  );
+  test('two Hosts, or none: 400 with a problem document', async () => {
+    for (const headers of [['Host: a', 'Host: b'], ['X: 1']]) {
+      const { text } = await talk(get('/health/live', headers), { ms: 400 });
+      expect(text).toMatch(/^HTTP\/1\.1 400 /);
+      expect(text).toMatch(/application\/problem\+json[^]*"field":"Host"/);
+    }
+  });
+  test('an unknown expectation: 417 with a problem document', async () => {
+    const { text, closed } = await talk(get('/health/live', ['Host: a', 'Expect: miracles']), { ms: 3_000 });
+    expect(text).toMatch(/^HTTP\/1\.1 417 [^]*application\/problem\+json/);
+    expect(closed).toBe(true);
+  });
+  test('an id is taken as it is', async () => {
+    const { body } = await fixture.call('POST', '/wallets', { body: { wallet_name: 'a' } });
+    expect((await fixture.call('GET', `/wallets/${String(body['wallet_id'])}`)).status).toBe(200);
+    expectProblem(await fixture.call('GET', `/wallets/%20${String(body['wallet_id'])}`), 404, 'not_found');
+    expectProblem(await fixture.call('GET', '/wallets/%20'), 400, 'invalid_parameter', 'id');
+  });
+});
+
+describe('a connection ends soon after an answer to a request that has not arrived', () => {
+  const chunk = Buffer.alloc(1 << 20, 'x');
+  /** More than the buffers of the operating system hold. */
+  const mostBytes = 40 * chunk.length;
+  test.each([
+    ['401', post('/wallets', [`Content-Length: ${500 * chunk.length}`])],
+    ['401 in chunks', post('/wallets', ['Transfer-Encoding: chunked'])],
+  ])('%s: nothing is read on, and it is closed whatever its peer does', async (_, head) => {
+    const size = Buffer.from(`${chunk.length.toString(16)}\r\n`);
+    const more = head.includes('chunked') ? Buffer.concat([size, chunk, Buffer.from('\r\n')]) : chunk;
+    const { text, closed, sent } = await talk(head, { more });
+    expect(text).toMatch(/^HTTP\/1\.1 401 [^]*[Cc]onnection: close/);
+    expect(closed).toBe(true);
+    expect(sent).toBeLessThan(mostBytes);
+  });
+
+  test('413 too, with a token', async () => {
+    const { text, closed, sent } = await talk(post('/wallets', [authorised(), `Content-Length: ${500 * chunk.length}`]), {
+      more: chunk,
+    });
+    expect(text).toMatch(/^HTTP\/1\.1 413 [^]*[Cc]onnection: close/);
+    expect(closed).toBe(true);
+    expect(sent).toBeLessThan(mostBytes);
+  });
+
+  test('a short rest that never comes: closed too', async () => {
+    const { text, closed } = await talk(post('/wallets', ['Content-Length: 100']), { ms: 4_000 });
+    expect(text).toMatch(/^HTTP\/1\.1 401 /);
+    expect(closed).toBe(true);
+  });
+
+  test('a short rest that comes: the connection is used again', async () => {
+    const { text } = await talk(`${post('/wallets', ['Content-Length: 2'])}{}${get('/health/live')}`, { ms: 400 });
+    expect(statusesIn(text)).toEqual([401, 200]);
+  });
+});
+
+describe('many at a time', () => {
+  test('requests that do not wait for answers: 16 of a connection, answered in order, then 429 and the end', async () => {
+    const slow = get('/api/v1/wallets', ['Host: a', authorised()]);
+    const { text, closed } = await talk(slow.repeat(200), { ms: 4_000 });
+    expect(statusesIn(text)).toEqual([...Array.from({ length: 16 }, () => 200), 429]);
+    expect(closed).toBe(true);
+  });
+
+  test('health has a limit of its own, for each address', async () => {
+    const ask = (address: string) => fixture.call('GET', '/health/live', { headers: { 'X-Forwarded-For': address } });
+    const answers = await Promise.all(Array.from({ length: 80 }, () => ask('203.0.113.9')));
+    expect(answers.filter(({ status }) => status === 429).length).toBeGreaterThan(0);
+    expect((await ask('203.0.113.10')).status).toBe(200);
+  });
+
+  test('4,000 silent connections do not keep a client out', async () => {
+    const silent = Array.from({ length: 4_000 }, () => connect(fixture.port, '127.0.0.1').on('error', () => undefined));
+    try {
+      await Promise.all(silent.map((socket) => new Promise((resolve) => socket.once('connect', resolve))));
+      expect((await fixture.call('GET', '/wallets')).status).toBe(200);
+    } finally {
+      for (const socket of silent) socket.destroy();
+    }
+  });
+});
+
+test('the document is sent compressed, and not again to who has it', async () => {
+  const response = await fetch(`${fixture.base}/openapi.json`, { headers: { 'Accept-Encoding': 'gzip' } });
+  expect(response.headers.get('content-encoding')).toBe('gzip');
+  const etag = response.headers.get('etag') ?? '';
+  const document = await response.text();
+  expect(document).toMatch(/^\{"openapi":"3\.1\.0"/);
+  expect(Number(response.headers.get('content-length'))).toBeLessThan(document.length / 4);
+  const again = await talk(get('/api/v1/openapi.json', ['Host: a', `If-None-Match: ${etag}`]), { ms: 400 });
+  expect(again.text).toMatch(/^HTTP\/1\.1 304 [^]*\r\n\r\n$/);
+  const plain = await fetch(`${fixture.base}/openapi.json`, { headers: { 'Accept-Encoding': 'identity' } });
+  expect(plain.headers.get('content-encoding')).toBeNull();
+  expect((await plain.text()) === document).toBe(true);
+});
