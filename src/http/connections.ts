@@ -61,14 +61,16 @@ export class OpenRequests {
 }
 
 /**
- * Limits the time of a body that arrives slowly: `tooSlow` is called when it has not arrived in time.
+ * Limits the time of a body that arrives slowly: `tooSlow` is called when it has not arrived in time, and nothing of it waits to be read.
  * Node's own limit is the same for all requests, and a body of a few bytes could take as long as one of 100 KB.
  */
 export function limitBodyTime(request: IncomingMessage, limits: ConnectionLimits, tooSlow: () => void): void {
   const length = Number(request.headers['content-length'] ?? NaN);
   if (request.complete || !Number.isFinite(length)) return;
+  const check = () => void (request.complete || request.readableLength > 0 || tooSlow());
   const timer = setTimeout(
-    () => void (request.complete || tooSlow()),
+    // what has arrived while the event loop was busy is read first
+    () => setImmediate(check),
     Math.min(limits.request, limits.bodyStart + (length / leastBytesPerSecond) * 1_000),
   );
   request.once('close', () => clearTimeout(timer));

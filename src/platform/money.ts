@@ -12,11 +12,18 @@ export type AmountProblem = 'format' | 'too_long' | 'too_precise';
 export function parseAmount(text: string, decimals: number): bigint | AmountProblem {
   if (!amountPattern.test(text)) return 'format';
   const [whole = '', fraction = ''] = text.split('.');
-  if (whole.length + fraction.length > maxDigits) return 'too_long';
-  const significant = fraction.replace(/0+$/, '');
+  const significant = withoutTrailingZeros(fraction);
   if (significant.length > decimals) return 'too_precise';
+  if (whole.length + significant.length > maxDigits) return 'too_long';
   const atomic = BigInt(whole + significant.padEnd(decimals, '0'));
   return atomic > maxAtomic ? 'too_long' : atomic;
+}
+
+/** In linear time: a regular expression would take quadratic time for a text with many zeros that do not end it. */
+function withoutTrailingZeros(digits: string): string {
+  let end = digits.length;
+  while (digits[end - 1] === '0') end -= 1;
+  return digits.slice(0, end);
 }
 
 /** Formats atomic units as a decimal string in display units: no exponent, no superfluous zeros; negative values have a sign. */

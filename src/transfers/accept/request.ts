@@ -2,7 +2,7 @@ import type { FamilyCodec, GetFamily, ParsedAddress } from '../../chains/family'
 import { invalidAddress } from '../../chains/invalid-address';
 import { type ChainRegistry, tokenBySymbol } from '../../chains/registry';
 import type { ChainDefinition, TokenDefinition } from '../../chains/types';
-import { invalidParameter } from '../../platform/errors';
+import { GatewayError, invalidParameter } from '../../platform/errors';
 import { parseAmount } from '../../platform/money';
 import type { TransactionEntity } from '../../transactions/entity';
 import { parseAddressLenient } from './addresses';
@@ -61,6 +61,7 @@ export function parseTransfer({ registry, getFamily }: TransferParser, request: 
   const to = family.parseAddress(request.toAddress);
   if (!to) throw invalidAddress('to_address', request.toAddress, chain, family);
   if (!from) throw invalidAddress('from_address', request.fromAddress, chain, family);
+  assertNoTokenContract(to, token, chain, family);
   assertMemo(request, chain, family);
   return { request, chain, token, from, to, amount };
 }
@@ -80,6 +81,20 @@ export function isSameTransfer(
     (transfer.memo ?? '') === (request.memo ?? '') &&
     transfer.memoOnChain === request.memoOnChain
   );
+}
+
+/** Tokens that are sent to the contract of a token, their own or another, are lost: few contracts can give them back. */
+function assertNoTokenContract(
+  to: ParsedAddress,
+  token: TokenDefinition | undefined,
+  { tokens }: ChainDefinition,
+  family: FamilyCodec,
+): void {
+  if (!token || token.contract === null) return;
+  const owner = tokens.find(({ contract }) => contract !== null && family.parseAddress(contract)?.key === to.key);
+  if (!owner) return;
+  const message = `is the contract of ${owner.symbol}: tokens that are sent there are lost`;
+  throw new GatewayError('invalid_address', `to_address ${message}`, { fields: [{ field: 'to_address', message }] });
 }
 
 function assertMemo({ memo, memoOnChain }: TransferRequest, { name }: ChainDefinition, { carriesMemo }: FamilyCodec): void {

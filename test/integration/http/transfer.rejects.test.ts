@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { randomAddress, wrongChecksum } from '../../factories';
-import { buildFunded, createFixture, expectProblem, type Fixture, type Funded } from './fixture';
+import { tokenBySymbol } from '../../../src/chains/registry';
+import { buildFunded, createFixture, ethereum, expectProblem, type Fixture, type Funded } from './fixture';
 
 let fixture: Fixture;
 let funded: Funded;
@@ -55,6 +56,13 @@ describe('400 invalid_parameter', () => {
   });
   test('more decimals than the asset has', async () =>
     expectProblem(await transfer({ amount: '1.0000001' }), 400, 'invalid_parameter', 'amount'));
+  test('more decimals than the asset has, at any length', async () => {
+    for (const length of [7, 80, 50_000]) {
+      const answer = await transfer({ amount: `1.${'0'.repeat(length - 1)}1` });
+      expectProblem(answer, 400, 'invalid_parameter', 'amount');
+      expect(answer.text).toContain('must have at most 6 decimal places');
+    }
+  });
   test('from = to', async () =>
     expectProblem(await transfer({ to_address: funded.account.address }), 400, 'invalid_parameter', 'to_address'));
   test('from = to in another letter case, whatever its checksum', async () => {
@@ -77,6 +85,13 @@ describe('400 invalid_address', () => {
     ['Tron', 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8'],
     ['the zero address', `0x${'0'.repeat(40)}`],
   ])('%s', async (_, to_address) => expectProblem(await transfer({ to_address }), 400, 'invalid_address', 'to_address'));
+  test.each(['USDC', 'USDT'])('a token that is sent to the contract of %s', async (symbol) => {
+    const to_address = tokenBySymbol(ethereum, symbol)?.contract;
+    const answer = await transfer({ to_address });
+    expectProblem(answer, 400, 'invalid_address', 'to_address');
+    expect(answer.text).toContain(`is the contract of ${symbol}`);
+    expect((await transfer({ to_address, token_symbol: 'ETH', amount: '0.001' })).status).toBe(202);
+  });
   test('a wrong EIP-55 checksum', async () =>
     expectProblem(await transfer({ to_address: wrongChecksum(randomAddress()) }), 400, 'invalid_address', 'to_address'));
 });
