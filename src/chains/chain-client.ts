@@ -194,6 +194,8 @@ export interface ChainClient {
   /** @throws ConfigError when an endpoint serves another chain. */
   verifyIdentity(): Promise<void>;
   head(): Promise<{ number: number }>;
+  /** Number of the oldest block that a node has, where that is not 0 on a chain that has just begun. */
+  firstBlock?(): Promise<number>;
   feeLevels(): Promise<FeeLevels>;
   /** @throws GatewayError reverted_on_chain when the chain would refuse the transaction. */
   prepare(request: PrepareRequest): Promise<Prepared>;

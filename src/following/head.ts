@@ -33,7 +33,8 @@ export class Head {
     const levels = await client.feeLevels();
     if ((await store.findNextBlock(database.manager, chain)) === null) {
       // Nobody can have been paid before the first start; a local chain is short, and its faucet may have been earlier.
-      await store.createCursor(database.manager, chain, chain.network === 'local' ? 0 : head, head, levels);
+      const first = chain.network === 'local' ? ((await client.firstBlock?.()) ?? 0) : head;
+      await store.createCursor(database.manager, chain, first, head, levels);
     } else {
       await store.storeHead(database.manager, chain.name, head, levels);
     }

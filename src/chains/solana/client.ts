@@ -53,6 +53,10 @@ export class SolanaChainClient implements ChainClient, ImpossibilityProver {
     return this.endpoints.run(async (node) => ({ number: await node.slot() }));
   }
 
+  firstBlock(): Promise<number> {
+    return this.endpoints.run((node) => node.firstSlot());
+  }
+
   /** Those of any payment: what its accounts cost is asked when it is prepared. */
   feeLevels(): Promise<FeeLevels> {
     return this.endpoints.run(async (node) => encodeLevels({ price: await fetchPrice(node, []) }));

@@ -76,6 +76,11 @@ export class SolanaNode implements Endpoint {
     return readNumber(await this.ask('getSlot', [finalized]));
   }
 
+  /** The oldest slot whose block the node has. */
+  async firstSlot(): Promise<number> {
+    return readNumber(await this.ask('getFirstAvailableBlock', []));
+  }
+
   async latest(): Promise<Latest> {
     const answer = readObject(await this.ask('getLatestBlockhash', [finalized]));
     const { blockhash, lastValidBlockHeight } = readObject(answer.value);
