@@ -62,6 +62,8 @@ export const solana: Record<GatewayEnvironment, ChainDefinition[]> = {
       network: 'local',
       caip2: 'solana:local',
       genesisHash: null,
+      // slower than the network's, since following each block takes processor time of the machine that runs everything
+      blockTimeMs: 1_000,
       tokens: [usdc, usdt],
       finalityDepth: 3,
       explorerTx: null,
