@@ -64,6 +64,7 @@ export const solana: Record<GatewayEnvironment, ChainDefinition[]> = {
       genesisHash: null,
       // slower than the network's, since following each block takes processor time of the machine that runs everything
       blockTimeMs: 1_000,
+      stuckAfterMs: 150_000,
       tokens: [usdc, usdt],
       finalityDepth: 3,
       explorerTx: null,
