@@ -24,6 +24,11 @@ export const otherChains: readonly Payment[] = [
     // as in TRON's documents
     to: 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8',
   },
+  {
+    ...{ chain: 'solana', deposits: { SOL: '1', USDC: '25' }, symbol: 'USDC', amount: '10' },
+    // as in the documents of Solana's JSON-RPC; it has no account for the token, which the transfer creates
+    to: '83astBRguLMdt2h5U1Tpdq5tjFoJ6noeGwaY3mDLVcri',
+  },
 ];
 
 const timeoutMs = 120_000;
