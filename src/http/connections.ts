@@ -72,7 +72,7 @@ export function limitBodyTime(request: IncomingMessage, limits: ConnectionLimits
     // what has arrived while the event loop was busy is read first
     () => setImmediate(check),
     Math.min(limits.request, limits.bodyStart + (length / leastBytesPerSecond) * 1_000),
-  );
+  ).unref();
   request.once('close', () => clearTimeout(timer));
 }
 
