@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
-import { setTimeout } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { loadRegistry } from '../src/chains/registry';
 import { registerSearchAttributes } from '../src/cli/search-attributes';
 import { createTemporalClient } from '../src/platform/temporal';
@@ -109,7 +109,7 @@ export async function bootStack(options: BootOptions): Promise<RunningStack> {
       } catch (error) {
         if (!stopped) log(`x402: no settlers, ${error instanceof Error ? error.message : String(error)}`);
       }
-      await setTimeout(settlerSetup.pauseMs, undefined, { ref: false });
+      await delay(settlerSetup.pauseMs, undefined, { ref: false });
     }
   };
 

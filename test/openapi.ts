@@ -56,6 +56,9 @@ interface SeenAnswer {
   body: unknown;
 }
 
+/** What an answer has to say of caches: what never changes is asked for again, anything else is not kept. */
+export const cachingOf = (headers: Headers): string => (headers.has('etag') ? 'no-cache' : 'no-store');
+
 /** Checks answers against the document. */
 export class AnswerCheck {
   private readonly validators = new Map<string, ValidateFunction>();

@@ -9,5 +9,8 @@ export function invalidAddress(field: string, text: string, chain: ChainDefiniti
     users === null
       ? `is not a valid address on ${chain.name}`
       : `is an address of ${users}, not of the network that ${chain.name} is here (${chain.network})`;
-  return new GatewayError('invalid_address', `${field} ${message}`, { fields: [{ field, message }] });
+  return refusedAddress(field, message);
 }
+
+export const refusedAddress = (field: string, message: string): GatewayError =>
+  new GatewayError('invalid_address', `${field} ${message}`, { fields: [{ field, message }] });

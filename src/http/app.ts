@@ -1,5 +1,6 @@
 import Koa from 'koa';
 import type { Logger } from '../platform/logging';
+import { endEarlyAnswered } from './connections';
 import type { GatewayState } from './context';
 import { handleErrors } from './errors';
 import type { RequestLimits } from './limits/limits';
@@ -27,16 +28,14 @@ export function createApp({ log, trustProxy, routes, operational, limits, enviro
   // only the last address of X-Forwarded-For comes from the proxy; earlier ones can be forged by the caller
   const app = new Koa<GatewayState>({ proxy: trustProxy, maxIpsCount: 1 });
   app.silent = true;
-  const documentedRoutes = (document: Route): Route[] => [
-    ...limits.guard([...routes, document]),
-    ...limits.guardOperational(operational),
-  ];
+  const health = limits.guardOperational(operational);
+  const documentedRoutes = (document: Route): Route[] => [...limits.guard([...routes, document]), ...health];
   const document = createOpenApi(documentedRoutes, environment);
   app.use(observe(log) as never);
+  app.use(endEarlyAnswered as never);
   app.use(handleErrors as never);
   app.use(wellFormed as never);
   app.use(unmatched as never);
-  const health = limits.guardOperational(operational);
   app.use(createRouter(health).routes() as never);
   app.use(createRouter(health, '').routes() as never);
   app.use(limits.everyRequest as never);

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Middleware } from './context';
 
 /** How much of a connection a client can use. Times in milliseconds. */
 export interface ConnectionLimits {
@@ -19,8 +20,8 @@ const maxDiscardedBytes = 100 * 1024;
 
 /** Destroys a connection that has been ended, if its peer does not close it. */
 export function closeSoon(socket: Socket, lingerMs: number): void {
-  const timer = setTimeout(() => socket.destroy(), lingerMs).unref();
-  socket.once('close', () => clearTimeout(timer));
+  // no listener that clears it: a connection that is used again would collect them
+  setTimeout(() => socket.destroy(), lingerMs).unref();
 }
 
 /** The requests of connections that have not been answered yet. */
@@ -34,7 +35,7 @@ export class OpenRequests {
    * Delays the close of a connection whose client is still sending: closed at once, it would lose the answer (RFC 9112, section 9.6).
    * Nothing is read on.
    */
-  watch(socket: Socket): void {
+  delayClose(socket: Socket): void {
     const close = socket.destroySoon.bind(socket);
     // what Node calls after an answer with "Connection: close"
     socket.destroySoon = () => {
@@ -80,15 +81,14 @@ export function limitBodyTime(request: IncomingMessage, limits: ConnectionLimits
 const hasShortRest = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= maxDiscardedBytes;
 
-/** True for a request that has not arrived when it is answered, and of which too much may be to come. */
-export const isToBeClosed = (request: IncomingMessage): boolean => !request.complete && !hasShortRest(request);
+/** Says in the answer that the connection ends, when the request has not arrived and too much of it may be to come. */
+export const endEarlyAnswered: Middleware = async ({ req, response }, next) => {
+  await next();
+  if (!req.complete && !hasShortRest(req)) response.set('Connection', 'close');
+};
 
-/** Closes a connection whose request does not arrive within `linger` after its answer. */
+/** Destroys a connection whose request does not arrive within `linger` after its answer. */
 export function limitEarlyAnswers(request: IncomingMessage, response: ServerResponse, { linger }: ConnectionLimits): void {
-  const { socket } = request;
-  response.once('finish', () => {
-    if (request.complete) return;
-    const timer = setTimeout(() => void (request.complete || socket.destroy()), linger).unref();
-    socket.once('close', () => clearTimeout(timer));
-  });
+  const check = () => void (request.complete || request.socket.destroy());
+  response.once('finish', () => void setTimeout(check, linger).unref());
 }

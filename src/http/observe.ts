@@ -2,7 +2,6 @@ import { Histogram } from 'prom-client';
 import { newId } from '../platform/ids';
 import type { Logger } from '../platform/logging';
 import { metrics } from '../platform/metrics';
-import { isToBeClosed } from './connections';
 import type { GatewayContext, Middleware } from './context';
 
 const durations = new Histogram({
@@ -33,7 +32,6 @@ export function observe(log: Logger): Middleware {
     try {
       await next();
     } finally {
-      if (isToBeClosed(ctx.req)) ctx.set('Connection', 'close');
       const seconds = Number(process.hrtime.bigint() - startedAt) / 1e9;
       // once the response is out: whoever has asked does not wait for the log
       void closed.then(() => report(ctx, seconds));

@@ -50,7 +50,7 @@ export async function listen(
     // answered by the app, with a problem document
     requireHostHeader: false,
   });
-  server.on('connection', (socket: Socket) => open.watch(socket));
+  server.on('connection', (socket: Socket) => open.delayClose(socket));
   server.on('request', (request, response) => {
     const place = open.begin(request, response);
     if (place === 'beyond') return;

@@ -1,4 +1,4 @@
-import { GatewayError, invalidParameter } from '../platform/errors';
+import { invalidParameter } from '../platform/errors';
 import type { Middleware } from './context';
 
 /** No route has more than a dozen; every unknown one is named in the answer. */
@@ -26,8 +26,7 @@ function assertQuery(query: string): void {
     throw invalidParameter('query', `has more than ${maxQueryParameters} parameters`);
   try {
     decodeURIComponent(query);
-  } catch (cause) {
-    const message = 'is not valid percent-encoded UTF-8';
-    throw new GatewayError('invalid_parameter', `query: ${message}`, { cause, fields: [{ field: 'query', message }] });
+  } catch {
+    throw invalidParameter('query', 'is not valid percent-encoded UTF-8');
   }
 }

@@ -1,6 +1,6 @@
 import { Agent, request as httpRequest } from 'node:http';
 import fc from 'fast-check';
-import { AnswerCheck, type Document, type NamedOperation, operationsOf } from '../openapi';
+import { AnswerCheck, cachingOf, type Document, type NamedOperation, operationsOf } from '../openapi';
 import { requestsOf, type HttpRequest } from './requests';
 import type { Known } from './values';
 
@@ -108,9 +108,7 @@ function complaintOf(target: Target, check: AnswerCheck, operation: NamedOperati
   if (wrong) return wrong;
   for (const [name, { required }] of Object.entries(operation.operation.responses[status]?.headers ?? {}))
     if (required && !headers.has(name)) return `${operation.name} ${status} lacks the header ${name}`;
-  // what never changes is asked for again, not used from a cache
-  const caching = headers.has('etag') ? 'no-cache' : 'no-store';
-  if (headers.get('cache-control') !== caching) return `${operation.name} ${status} may be stored`;
+  if (headers.get('cache-control') !== cachingOf(headers)) return `${operation.name} ${status} may be stored`;
   if (status < 400) return null;
   const problem = body as { status: number; request_id: string };
   if (problem.status !== status) return `${operation.name}: the problem says ${problem.status}, the answer ${status}`;

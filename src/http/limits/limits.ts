@@ -1,4 +1,4 @@
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { RateLimiterMemory } from 'rate-limiter-flexible';
 import type { DataSource } from 'typeorm';
 import { getCaller, type GatewayContext } from '../context';
 import { getFieldNames, type Route, type DocumentedMiddleware, documented } from '../route';
@@ -37,20 +37,13 @@ export class RequestLimits {
     const [address, token] = [createQuota('address', settings.addressPerMinute), createQuota('token', settings.tokenPerMinute)];
     const [client, mfa] = [createQuota('client', settings.clientPerMinute), createQuota('mfa', settings.mfaPerMinute)];
     this.everyRequest = documented({ fails: ['rate_limited', 'unavailable'] }, async (ctx, next) => {
-      const status = await address.take(network(ctx.ip));
-      if (!status.allowed) {
-        setQuotaHeaders(ctx, status);
-        throw tooMany('address', 'Too many requests from this address: wait and try again', status.resetSeconds);
-      }
+      await limitAddress(ctx, address);
       return this.withinProcess(next);
     });
-    const probes = new RateLimiterMemory({ points: operationalQuota.limit, duration: operationalQuota.windowSeconds });
+    const { limit: points, windowSeconds: duration } = operationalQuota;
+    const operational = new DistributedQuota(operationalQuota, new RateLimiterMemory({ points, duration }));
     this.operational = documented({ fails: ['rate_limited'] }, async (ctx, next) => {
-      await probes.consume(network(ctx.ip)).catch((refusal: unknown) => {
-        if (!(refusal instanceof RateLimiterRes)) throw refusal;
-        setQuotaHeaders(ctx, { quota: operationalQuota, allowed: false, remaining: 0, resetSeconds: 1 });
-        throw tooMany('address', 'Too many requests from this address: wait and try again', 1);
-      });
+      await limitAddress(ctx, operational);
       return next();
     });
     this.token = documented({ limited: true, fails: ['rate_limited'] }, async (ctx, next) => {
@@ -132,4 +125,12 @@ async function spend(
   const status = await quota.take(key);
   setQuotaHeaders(ctx, status);
   if (!status.allowed) throw tooMany(reason, 'Too many requests: wait and try again', status.resetSeconds);
+}
+
+/** As `spend`, for quotas that are shown only when they are spent. @throws GatewayError rate_limited */
+async function limitAddress(ctx: GatewayContext, quota: DistributedQuota): Promise<void> {
+  const status = await quota.take(network(ctx.ip));
+  if (status.allowed) return;
+  setQuotaHeaders(ctx, status);
+  throw tooMany('address', 'Too many requests from this address: wait and try again', status.resetSeconds);
 }

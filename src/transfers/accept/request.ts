@@ -1,8 +1,8 @@
 import type { FamilyCodec, GetFamily, ParsedAddress } from '../../chains/family';
-import { invalidAddress } from '../../chains/invalid-address';
-import { type ChainRegistry, tokenBySymbol } from '../../chains/registry';
+import { invalidAddress, refusedAddress } from '../../chains/invalid-address';
+import { type ChainRegistry, tokenByContract, tokenBySymbol } from '../../chains/registry';
 import type { ChainDefinition, TokenDefinition } from '../../chains/types';
-import { GatewayError, invalidParameter } from '../../platform/errors';
+import { invalidParameter } from '../../platform/errors';
 import { parseAmount } from '../../platform/money';
 import type { TransactionEntity } from '../../transactions/entity';
 import { parseAddressLenient } from './addresses';
@@ -61,7 +61,7 @@ export function parseTransfer({ registry, getFamily }: TransferParser, request: 
   const to = family.parseAddress(request.toAddress);
   if (!to) throw invalidAddress('to_address', request.toAddress, chain, family);
   if (!from) throw invalidAddress('from_address', request.fromAddress, chain, family);
-  assertNoTokenContract(to, token, chain, family);
+  if (token && token.contract !== null) assertNoTokenContract(to, chain);
   assertMemo(request, chain, family);
   return { request, chain, token, from, to, amount };
 }
@@ -84,17 +84,9 @@ export function isSameTransfer(
 }
 
 /** Tokens that are sent to the contract of a token, their own or another, are lost: few contracts can give them back. */
-function assertNoTokenContract(
-  to: ParsedAddress,
-  token: TokenDefinition | undefined,
-  { tokens }: ChainDefinition,
-  family: FamilyCodec,
-): void {
-  if (!token || token.contract === null) return;
-  const owner = tokens.find(({ contract }) => contract !== null && family.parseAddress(contract)?.key === to.key);
-  if (!owner) return;
-  const message = `is the contract of ${owner.symbol}: tokens that are sent there are lost`;
-  throw new GatewayError('invalid_address', `to_address ${message}`, { fields: [{ field: 'to_address', message }] });
+function assertNoTokenContract({ address }: ParsedAddress, chain: ChainDefinition): void {
+  const owner = tokenByContract(chain, address);
+  if (owner) throw refusedAddress('to_address', `is the contract of ${owner.symbol}: tokens that are sent there are lost`);
 }
 
 function assertMemo({ memo, memoOnChain }: TransferRequest, { name }: ChainDefinition, { carriesMemo }: FamilyCodec): void {
