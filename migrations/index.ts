@@ -36,6 +36,7 @@ import { Withdrawals0037 } from './0037-withdrawals';
 import { AuthoriserRules0040 } from './0040-authoriser-rules';
 import { AccountKeys0041 } from './0041-account-keys';
 import { Memos0043 } from './0043-memos';
+import { WouldRevert0045 } from './0045-would-revert';
 
 /** In this order. A released migration is never edited: a change is a new file. */
 export const migrations = [
@@ -77,4 +78,5 @@ export const migrations = [
   AuthoriserRules0040,
   AccountKeys0041,
   Memos0043,
+  WouldRevert0045,
 ];

@@ -197,7 +197,7 @@ export interface ChainClient {
   /** Number of the oldest block that a node has, where that is not 0 on a chain that has just begun. */
   firstBlock?(): Promise<number>;
   feeLevels(): Promise<FeeLevels>;
-  /** @throws GatewayError reverted_on_chain when the chain would refuse the transaction. */
+  /** @throws GatewayError would_revert when the chain would refuse the transaction. */
   prepare(request: PrepareRequest): Promise<Prepared>;
   /** The state of every attempt, as seen by one node. `findOrigins`: says where to look; what counts is what the node shows. */
   status(attempts: KnownAttempt[], reservations: Reservation[], findOrigins: FindOrigins): Promise<AttemptStatus[]>;

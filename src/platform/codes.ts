@@ -38,6 +38,7 @@ export const failureCodes = {
   /** The codes below are not used in responses: they end or park a transfer and are shown in its `failure`. */
   approval_expired: { status: 403, retryable: false, title: 'Not approved in time' },
   fee_above_bound: { status: 400, retryable: false, title: 'Network fee above what could be locked' },
+  would_revert: { status: 400, retryable: false, title: 'Not sent: the chain would refuse it' },
   reverted_on_chain: { status: 400, retryable: false, title: 'The transaction failed on chain' },
   transfer_not_observed: { status: 400, retryable: false, title: 'Executed on chain without the expected token transfer' },
   intent_mismatch: { status: 400, retryable: false, title: 'What is to be signed differs from the request or the order' },

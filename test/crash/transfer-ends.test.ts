@@ -117,7 +117,7 @@ describe('every way a transfer ends', () => {
     await anvil('anvil_setCode', [refuser, '0x60006000fd']);
     const { body: accepted } = await call('POST', '/transfer', { body: body(refuser) });
     const failed = await transactionWhen(accepted.tx_id as string, ends);
-    expect(failed).toMatchObject({ status: 'FAILED', fee: null, failure: { code: 'reverted_on_chain' } });
+    expect(failed).toMatchObject({ status: 'FAILED', fee: null, failure: { code: 'would_revert' } });
     expect(await locked()).toBe('0');
     await record(transferWorkflowId(accepted.tx_id as string), 'transfer-failed-before-signing');
   });

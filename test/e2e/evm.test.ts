@@ -73,7 +73,7 @@ describe('on EVM, beside what is the same on every chain', () => {
       token_symbol: 'ETH',
       amount: '0.1',
     });
-    expect(transfer).toMatchObject({ status: 'FAILED', tx_hash: null, failure: { code: 'reverted_on_chain' } });
+    expect(transfer).toMatchObject({ status: 'FAILED', tx_hash: null, failure: { code: 'would_revert' } });
     expect((await balances(account.account_id, 'ethereum')).ETH).toEqual({ balance: '1', locked_balance: '0' });
   });
 

@@ -128,12 +128,12 @@ export class EvmChainClient implements ChainClient {
     });
   }
 
-  /** @throws GatewayError reverted_on_chain when the node reports that the transfer would fail, or that it needs too much gas. */
+  /** @throws GatewayError would_revert when the node reports that the transfer would fail, or that it needs too much gas. */
   async estimateGas(intent: TransactionIntent): Promise<bigint> {
     const [estimate, highest] = [await this.askForGas(intent), highestGas(this.chain, intent)];
     if (estimate <= highest) return estimate;
     throw new GatewayError(
-      'reverted_on_chain',
+      'would_revert',
       `It needs ${estimate} gas on ${this.chain.name}, no more than ${highest} is used`,
     );
   }
@@ -147,7 +147,7 @@ export class EvmChainClient implements ChainClient {
     } catch (error) {
       if (!(error instanceof NodeRefusal)) throw error;
       if (error.code === 3 || /revert/i.test(error.nodeMessage))
-        throw new GatewayError('reverted_on_chain', `${this.chain.name} would revert this transfer`);
+        throw new GatewayError('would_revert', `${this.chain.name} would revert this transfer`);
       throw unavailable(this.chain, 'the node could not estimate the gas', error);
     }
   }

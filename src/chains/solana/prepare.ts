@@ -34,7 +34,7 @@ interface Context {
 
 /**
  * Refers to the newest finalized block: no fork takes that away. The fee bound is what the message can cost at most.
- * @throws GatewayError reverted_on_chain; chain_unavailable also while the account has less SOL than the transaction takes.
+ * @throws GatewayError would_revert; chain_unavailable also while the account has less SOL than the transaction takes.
  */
 export async function prepareTransfer(node: SolanaNode, chain: ChainDefinition, intent: TransactionIntent): Promise<Prepared> {
   const payment = getPayment(intent);
@@ -62,7 +62,7 @@ function assertWallet({ name }: ChainDefinition, recipient: Account | null): voi
   if (!recipient || recipient.program === toBase58(programs.system)) return;
   const isToken = Object.values(tokenPrograms).some((program) => toBase58(program) === recipient.program);
   const what = isToken ? 'a token account or a token: name the wallet that owns it' : 'an account of a program';
-  throw new GatewayError('reverted_on_chain', `The recipient is no wallet on ${name}, but ${what}`);
+  throw new GatewayError('would_revert', `The recipient is no wallet on ${name}, but ${what}`);
 }
 
 async function prepareToken(
@@ -70,18 +70,18 @@ async function prepareToken(
   { from, recipient, tokenContract, mint }: TransactionOutput & { from: string; mint: Account | null },
 ): Promise<{ token: NonNullable<SolanaDetails['token']>; writes: string[] }> {
   const read = readMint(mint);
-  if (typeof read === 'string') throw new GatewayError('reverted_on_chain', `The token is not moved on ${chain.name}: ${read}`);
+  if (typeof read === 'string') throw new GatewayError('would_revert', `The token is not moved on ${chain.name}: ${read}`);
   const { program, decimals } = read;
   // amounts were counted in those of the registry
   if ((tokenByContract(chain, tokenContract)?.decimals ?? decimals) !== decimals)
-    throw new GatewayError('reverted_on_chain', `The token has other decimals on ${chain.name} than it is registered with`);
+    throw new GatewayError('would_revert', `The token has other decimals on ${chain.name} than it is registered with`);
   const bytes = toBytes(tokenContract as string);
   const writes = [from, recipient].map((owner) => toBase58(associatedTokenAccount(toBytes(owner), bytes, program)));
   const [own, account] = await node.accounts(writes);
   if (!own) throw unavailable(chain, 'the account has nothing of the token');
   const creates = !account;
   if (creates && (await node.minimumBalance(accountBytes[program])) > accountRent[program])
-    throw new GatewayError('reverted_on_chain', `A token account costs more on ${chain.name} than a transaction may`);
+    throw new GatewayError('would_revert', `A token account costs more on ${chain.name} than a transaction may`);
   return { token: { program, decimals, creates }, writes };
 }
 
@@ -98,7 +98,7 @@ function toUnits({ name }: ChainDefinition, { error, units }: Simulated): number
   if (error === 'BlockhashNotFound') throw new Error('the node does not know its own block');
   if (error === 'AccountNotFound' || error === 'InsufficientFundsForFee')
     throw new GatewayError('chain_unavailable', `${name}: the account has less SOL than the transaction takes`);
-  if (error !== null) throw new GatewayError('reverted_on_chain', `${name} would refuse this transfer`);
+  if (error !== null) throw new GatewayError('would_revert', `${name} would refuse this transfer`);
   return Math.min(maxUnits, Math.max(leastUnits, Math.ceil((units * margin) / 100)));
 }
 
@@ -111,10 +111,10 @@ async function assertCovered({ node, chain, balance }: Context, paid: bigint, fe
   if (left < 0n) throw unavailable(chain, 'the account has less SOL than the transaction takes');
   const least = await node.minimumBalance(0);
   if (left > 0n && left < least)
-    throw new GatewayError('reverted_on_chain', `Less than ${least} lamports would be left, which ${chain.name} does not allow`);
+    throw new GatewayError('would_revert', `Less than ${least} lamports would be left, which ${chain.name} does not allow`);
   if (given !== null && given < least)
     throw new GatewayError(
-      'reverted_on_chain',
+      'would_revert',
       `The recipient is new to ${chain.name} and has to get ${least} lamports at least`,
     );
 }

@@ -43,7 +43,7 @@ interface Cost {
 
 /**
  * Refers to the newest solidified block. The fee bound is what is burnt if the account has neither bandwidth nor energy.
- * @throws GatewayError reverted_on_chain; chain_unavailable also while the account has less TRX than the transaction would take now.
+ * @throws GatewayError would_revert; chain_unavailable also while the account has less TRX than the transaction would take now.
  */
 export async function prepareTransfer(node: TronNode, chain: ChainDefinition, intent: TransactionIntent): Promise<Prepared> {
   const payment = getPayment(intent);
@@ -60,7 +60,7 @@ export async function prepareTransfer(node: TronNode, chain: ChainDefinition, in
     ? costOfCoin(context, payment)
     : costOfToken(context, { from, token: toKey(payment.tokenContract), ...payment }, resources.energy));
   if (cost.feeLimit > parameters.maxFeeLimit)
-    throw new GatewayError('reverted_on_chain', `It needs more energy than a transaction may take on ${chain.name}`);
+    throw new GatewayError('would_revert', `It needs more energy than a transaction may take on ${chain.name}`);
   const size = billedBytes(buildDraft(chain, intent, block, cost.feeLimit));
   const bandwidth = size * parameters.bandwidthPrice;
   const memo = intent.memo === undefined ? 0n : parameters.memoFee;
@@ -90,7 +90,7 @@ function buildDraft(chain: ChainDefinition, intent: TransactionIntent, block: He
 /** Whoever is new to the chain costs a fee. */
 async function costOfCoin({ node, chain, parameters }: Context, { recipient }: TransactionOutput): Promise<Cost> {
   const { exists, isContract } = await node.account(toKey(recipient));
-  if (isContract) throw new GatewayError('reverted_on_chain', `${chain.name} pays no TRX to a contract`);
+  if (isContract) throw new GatewayError('would_revert', `${chain.name} pays no TRX to a contract`);
   const fee = exists ? 0n : parameters.newAccountFee;
   return { feeLimit: 0n, highest: fee, current: fee };
 }
@@ -112,7 +112,7 @@ async function costOfToken(
   const call = (to: Buffer) => node.call(from, token, encodeTransfer(to, amount));
   const [own, first] = await Promise.all([call(toBytes(recipient)), call(fromContractForm(randomBytes(20)))]);
   if (own.outcome === 'reverted' && isLate) throw new Error('the node is behind, and would revert this transfer');
-  if (own.outcome === 'reverted') throw new GatewayError('reverted_on_chain', `${chain.name} would revert this transfer`);
+  if (own.outcome === 'reverted') throw new GatewayError('would_revert', `${chain.name} would revert this transfer`);
   const highest = [own, first].map((it) => highestEnergy(it, parameters)).reduce((a, b) => (a > b ? a : b));
   const price = parameters.energyPrice;
   const burnt = own.energy > available ? own.energy - available : 0n;

@@ -20,7 +20,7 @@ const askAgainMs = [500, 1_000, 2_000, 4_000];
  * Reads the facts for an attempt from the chain. An attempt that has already begun keeps its facts: its bytes are fixed, and after
  * their execution the chain would return others. That the chain refuses the first one, or one after all others are proven impossible, is
  * recorded: it ends the transfer.
- * @throws GatewayError reverted_on_chain when the chain would refuse the transfer, expired when it is tried no more, chain_unavailable,
+ * @throws GatewayError would_revert when the chain would refuse the transfer, expired when it is tried no more, chain_unavailable,
  * not_found.
  */
 export async function prepareAttempt(deps: ChainDependencies, { txId, attempt, kind }: NextAttempt): Promise<Prepared> {
@@ -61,7 +61,7 @@ async function prepareAgain(client: ChainClient, request: PrepareRequest, [waitM
   try {
     return await client.prepare(request);
   } catch (error) {
-    if (waitMs === undefined || !(error instanceof GatewayError) || error.code !== 'reverted_on_chain') throw error;
+    if (waitMs === undefined || !(error instanceof GatewayError) || error.code !== 'would_revert') throw error;
   }
   await new Promise((resolve) => setTimeout(resolve, waitMs));
   return prepareAgain(client, request, later);

@@ -90,6 +90,8 @@ function toFailure(code: FailureCode | null, hash: string | null): SettlementFai
   switch (code) {
     case 'expired':
       return 'expired';
+    case 'would_revert':
+      return 'refused';
     case 'reverted_on_chain':
       return hash === null ? 'refused' : 'reverted';
     default:

@@ -230,7 +230,7 @@ describe('carried out for 0, which the deployed proxies refuse', () => {
 });
 
 test('what nobody could carry out is refused', async () => {
-  const refused = { code: 'reverted_on_chain' };
+  const refused = { code: 'would_revert' };
   const prepare = (intent: TransactionIntent) => client.prepare({ kind: 'first', intent, previous: [] });
   await expect(prepare(ask({}, 10n ** 12n))).rejects.toMatchObject(refused);
   await expect(prepare(ask({ method: 'eip3009', domain: { name: 'Other', version: '2' } }))).rejects.toMatchObject(refused);

@@ -216,7 +216,7 @@ describe('fees', () => {
     const refused = client.estimateGas(
       toIntent({ from: sender.address, to: stranger, tokenContract: tokens.RVT as Hex, amount: 1n }),
     );
-    await expect(refused).rejects.toMatchObject({ code: 'reverted_on_chain' });
+    await expect(refused).rejects.toMatchObject({ code: 'would_revert' });
   });
 
   describe('of a settlement', () => {
@@ -237,7 +237,7 @@ describe('fees', () => {
     });
 
     it('are refused if it needs more than that', async () => {
-      await expect(prepare(20_000)).rejects.toMatchObject({ code: 'reverted_on_chain' });
+      await expect(prepare(20_000)).rejects.toMatchObject({ code: 'would_revert' });
     });
   });
 

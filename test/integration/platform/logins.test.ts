@@ -168,6 +168,7 @@ describe('the worker ends a transfer before anything of it is signed', () => {
     for (const [role, kind, code] of [
       ['gateway_worker', 'chain', 'address_blacklisted'],
       ['gateway_worker', 'rule', 'reverted_on_chain'],
+      ['gateway_worker', 'rule', 'would_revert'],
       ['gateway_authoriser', 'order', 'approval_expired'],
     ] as const)
       expect(await refusal(role, refuse(kind, code))).toMatchObject({ code: '23514' });

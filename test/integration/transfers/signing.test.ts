@@ -54,8 +54,8 @@ describe('cancel and end', () => {
   test('as the newest refusal says', async () => {
     const txId = await locked();
     await refuseAttempt(fixture.database, { txId }, { kind: 'order', code: 'stuck' });
-    await refuseAttempt(fixture.database, { txId }, { kind: 'chain', code: 'reverted_on_chain', reason: 'no' });
-    const end = { status: 'FAILED', code: 'reverted_on_chain', reason: 'no' };
+    await refuseAttempt(fixture.database, { txId }, { kind: 'chain', code: 'would_revert', reason: 'no' });
+    const end = { status: 'FAILED', code: 'would_revert', reason: 'no' };
     for (let times = 0; times < 2; times += 1) expect(await fixture.ledger.endTransfer({ txId })).toEqual(end);
     expect(await auditOf(fixture.database, 'transfer.refused', txId)).toEqual([]);
   });
@@ -63,7 +63,7 @@ describe('cancel and end', () => {
   test('rejected by a rule, whatever else has refused it later', async () => {
     const txId = await locked();
     await refuseAttempt(fixture.database, { txId }, { kind: 'rule', code: 'wallet_not_active', reason: 'suspended' });
-    await refuseAttempt(fixture.database, { txId }, { kind: 'chain', code: 'reverted_on_chain', reason: 'no' });
+    await refuseAttempt(fixture.database, { txId }, { kind: 'chain', code: 'would_revert', reason: 'no' });
     const end = { status: 'REJECTED', code: 'wallet_not_active', reason: 'suspended' };
     for (let times = 0; times < 2; times += 1) expect(await fixture.ledger.endTransfer({ txId })).toEqual(end);
     expect(await auditOf(fixture.database, 'transfer.refused', txId)).toHaveLength(1);

@@ -108,10 +108,10 @@ test('what the chain refuses ends a transfer of which everything is proven impos
   // reverts whatever is asked of it
   await simulated.control('contract', { address: usdt, code: '60006000fd' });
   const next = { txId, attempt: 2, kind: 'reissue' } as const;
-  await expect(onChain.prepareAttempt(next)).rejects.toMatchObject({ code: 'reverted_on_chain' });
+  await expect(onChain.prepareAttempt(next)).rejects.toMatchObject({ code: 'would_revert' });
   await expect(ledger.failByProof({ txId })).rejects.toMatchObject({ code: 'not_cancellable' });
   await disprove(txId);
   await expect(ledger.failByProof({ txId })).rejects.toMatchObject({ code: 'not_cancellable' });
-  await expect(onChain.prepareAttempt(next)).rejects.toMatchObject({ code: 'reverted_on_chain' });
-  expect(await ledger.failByProof({ txId })).toMatchObject({ status: 'FAILED', code: 'reverted_on_chain' });
+  await expect(onChain.prepareAttempt(next)).rejects.toMatchObject({ code: 'would_revert' });
+  expect(await ledger.failByProof({ txId })).toMatchObject({ status: 'FAILED', code: 'would_revert' });
 });

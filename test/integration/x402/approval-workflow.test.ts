@@ -315,7 +315,7 @@ describe('what one node shows is no verdict at once', () => {
     const client = Object.create(fixture.client) as ChainClient;
     let asked = 0;
     client.prepare = (request) => {
-      if ((asked += 1) <= reverts) throw new GatewayError('reverted_on_chain', 'it has not seen the approval');
+      if ((asked += 1) <= reverts) throw new GatewayError('would_revert', 'it has not seen the approval');
       return fixture.client.prepare(request);
     };
     const clients = new Map([[fixture.chain.name, client]]);
@@ -332,7 +332,7 @@ describe('what one node shows is no verdict at once', () => {
   });
 
   test('and then is reverted', async () => {
-    expect(await prepareAfter(Infinity)).toEqual({ asked: 5, outcome: 'reverted_on_chain' });
+    expect(await prepareAfter(Infinity)).toEqual({ asked: 5, outcome: 'would_revert' });
   });
 });
 

@@ -87,6 +87,8 @@ test('an accepted settlement has its transaction, its workflow and its audit row
     ...{ transaction_type: 'X402_SETTLE', client_id: seller.clientId, wallet_id: null, account_id: null, amount: '1000' },
     ...{ from_address: payers.payer.address, sender_address: settler.account.address, status: 'PENDING' },
   });
+  // the answer does not wait for the start
+  await fixture.resources.outbox.settled();
   expect(fixture.workflows.started).toContain(txId);
   const [audited] = await query('select action, outcome from audit_events where subject_id = $1', [txId]);
   expect(audited).toEqual({ action: 'settlement.accepted', outcome: 'success' });

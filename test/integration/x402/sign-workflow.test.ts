@@ -337,6 +337,6 @@ test('what the chain would revert is not signed', async () => {
   Object.assign(usdcOf(served.fixture), { domain: other });
   const txId = await pay(600, other);
   await until('ended', async () => (await served.status(txId)) === 'FAILED');
-  expect(await served.fixture.transaction(txId)).toMatchObject({ failure_code: 'reverted_on_chain', signing_begun_at: null });
+  expect(await served.fixture.transaction(txId)).toMatchObject({ failure_code: 'would_revert', signing_begun_at: null });
   expect(await held()).toEqual({ available: 5_000_000n, locked: 0n });
 });

@@ -113,7 +113,7 @@ describe('prepare', () => {
     expect(there).toMatchObject({ feeBound: '5120', details: { token: { creates: false } } });
   });
 
-  const reverted = { code: 'reverted_on_chain' };
+  const reverted = { code: 'would_revert' };
   const newcomer = walletOf(Buffer.alloc(32, 0x33));
   it.each<[string, TransactionIntent, object, () => unknown]>([
     ['more than there is', sol(999_999_000n), { code: 'chain_unavailable' }, () => 0],

@@ -85,7 +85,7 @@ describe('TRX', () => {
 
   test('is not prepared for a contract, nor without the TRX for it', async () => {
     await expect(client.prepare({ kind: 'first', intent: pay(usdt, 1n), previous: [] })).rejects.toMatchObject({
-      code: 'reverted_on_chain',
+      code: 'would_revert',
     });
     const intent = pay(newHolder().address, trx(100_000));
     await expect(client.prepare({ kind: 'first', intent, previous: [] })).rejects.toMatchObject({ code: 'chain_unavailable' });
@@ -144,7 +144,7 @@ describe('tokens', () => {
 
   test('a transfer that would revert is not prepared', async () => {
     const intent = pay(to().address, 10n ** 18n, usdt);
-    await expect(client.prepare({ kind: 'first', intent, previous: [] })).rejects.toMatchObject({ code: 'reverted_on_chain' });
+    await expect(client.prepare({ kind: 'first', intent, previous: [] })).rejects.toMatchObject({ code: 'would_revert' });
   });
 });
 

@@ -18,7 +18,7 @@ const tokenAbi = parseAbi([
 /**
  * The window of a payment that is to be authorised, from now, and the permit that it needs: Permit2 moves only what the account has
  * allowed it.
- * @throws GatewayError reverted_on_chain when nobody could carry it out; Error for what the node did not answer
+ * @throws GatewayError would_revert when nobody could carry it out; Error for what the node did not answer
  */
 export async function prepareAuthorisation(
   call: RpcCall,
@@ -88,4 +88,4 @@ async function readWord(call: RpcCall, to: Address, data: Hex): Promise<bigint |
 }
 
 const refused = ({ name }: ChainDefinition, reason: string): GatewayError =>
-  new GatewayError('reverted_on_chain', `The payment would be reverted on ${name}: ${reason}`);
+  new GatewayError('would_revert', `The payment would be reverted on ${name}: ${reason}`);
