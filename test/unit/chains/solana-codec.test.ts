@@ -320,7 +320,11 @@ test('no length of a payment has another form', () => {
   expect(positions).toHaveLength(13);
   for (const position of positions) {
     const value = length(position);
-    for (const form of [[value | 128, 0], [value | 128, 128, 0], [value | 128, 128, 4]]) {
+    for (const form of [
+      [value | 128, 0],
+      [value | 128, 128, 0],
+      [value | 128, 128, 4],
+    ]) {
       const changed = Buffer.concat([bytes.subarray(0, position), Buffer.from(form), bytes.subarray(position + 1)]);
       expect(() => readMessage(changed)).toThrow('a length is out of range or too long');
       expect(() => decode(hex(changed))).toThrow();
