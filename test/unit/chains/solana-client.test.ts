@@ -130,6 +130,22 @@ describe('prepare', () => {
     await expect(client.prepare({ kind: 'first', intent, previous: [] })).rejects.toMatchObject(error);
   });
 
+  it('the sender keeps nothing, or the least balance of an account: to a lamport', async () => {
+    const least = 890_880n;
+    const most = 1_000_000_000n - 5_120n - least;
+    await client.prepare({ kind: 'first', intent: sol(most), previous: [] });
+    await expect(client.prepare({ kind: 'first', intent: sol(most + 1n), previous: [] })).rejects.toMatchObject(reverted);
+    node.accounts.set(accountOf(to), { lamports: 2_039_280, owner: tokenProgram, data: Buffer.alloc(165) });
+    const withLamports = (lamports: number) => {
+      node.accounts.set(from, { lamports, owner: systemProgram });
+      return client.prepare({ kind: 'first', intent: usdc(5n), previous: [] });
+    };
+    await withLamports(5_120);
+    await withLamports(5_120 + Number(least));
+    for (const left of [1, Number(least) - 1]) await expect(withLamports(5_120 + left)).rejects.toMatchObject(reverted);
+    await expect(withLamports(5_119)).rejects.toMatchObject({ code: 'chain_unavailable' });
+  });
+
   it('everything, and enough to somebody new', async () => {
     await client.prepare({ kind: 'first', intent: sol(999_994_880n), previous: [] });
     await client.prepare({ kind: 'first', intent: sol(890_880n, newcomer), previous: [] });
