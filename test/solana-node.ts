@@ -15,6 +15,8 @@ interface StubBlock {
   previousBlockhash: string;
   blockHeight: number;
   transactions: JsonObject[];
+  /** Seconds since the epoch. */
+  blockTime: number | null;
 }
 
 export interface StubAccount {
@@ -33,10 +35,14 @@ export class StubNode {
   /** By method: in place of its result. */
   readonly faults = new Map<string, (params: JsonValue[]) => JsonValue>();
   readonly calls: string[] = [];
+  /** How much of blocks was asked for. */
+  readonly blockCalls: string[] = [];
   prices = [0];
   simulation: JsonObject = { err: null, unitsConsumed: 10_000 };
   states = new Map<string, JsonObject>();
   private readonly server: Server;
+  /** What blocks say of their time, by their slot. */
+  timeOf: (slot: number) => number | null = () => null;
   private nextSlot = 100;
 
   private constructor() {
@@ -77,7 +83,7 @@ export class StubNode {
       this.blocks.push({
         ...{ slot: this.nextSlot, parentSlot: parent?.slot ?? this.nextSlot - 1 },
         ...{ blockhash: hashOf(`block ${this.nextSlot}`), previousBlockhash: parent?.blockhash ?? hashOf('genesis') },
-        ...{ blockHeight: parent ? parent.blockHeight + 1 : 90, transactions },
+        ...{ blockHeight: parent ? parent.blockHeight + 1 : 90, transactions, blockTime: this.timeOf(this.nextSlot) },
       });
       this.nextSlot += 1;
     }
@@ -92,6 +98,7 @@ export class StubNode {
   private answer(method: string, params: JsonValue[]): JsonObject {
     if (method === 'getGenesisHash' && !this.faults.has(method)) return { result: hashOf('genesis') };
     this.calls.push(method);
+    if (method === 'getBlock') this.blockCalls.push((params[1] as { transactionDetails: string }).transactionDetails);
     try {
       const fault = this.faults.get(method);
       return { result: fault ? fault(params) : this.result(method, params) };
@@ -109,6 +116,8 @@ export class StubNode {
         return head.slot;
       case 'getLatestBlockhash':
         return value({ blockhash: head.blockhash, lastValidBlockHeight: head.blockHeight + 150 });
+      case 'getFirstAvailableBlock':
+        return this.blocks[0]?.slot ?? 0;
       case 'getBlocks':
         return this.blocks.map(({ slot }) => slot).filter((slot) => slot >= (first as number) && slot <= (second as number));
       case 'getBlock':
@@ -139,6 +148,7 @@ export class StubNode {
     const found = this.blocks.find((block) => block.slot === slot);
     if (!found) throw new StubError(slot < this.head.slot ? -32_007 : -32_004);
     const { transactions, ...header } = found;
+    if (transactionDetails === 'accounts') return { ...header, transactions: transactions.map(listAccounts) };
     return transactionDetails === 'full' ? { ...header, transactions } : { ...header };
   }
 
@@ -157,6 +167,11 @@ export class StubNode {
     return { lamports, owner, data: [data.toString('base64'), 'base64'] };
   }
 }
+
+const listAccounts = ({ transaction }: JsonObject): JsonObject => {
+  const { keys } = readForeign(Buffer.from((transaction as string[])[0] as string, 'base64'), []);
+  return { transaction: { accountKeys: keys.map((pubkey) => ({ pubkey })) } };
+};
 
 const idOf = (transaction: JsonValue | undefined): string =>
   readForeign(Buffer.from((transaction as string[])[0] as string, 'base64'), []).id;

@@ -75,6 +75,17 @@ function showMessage({ header, keys, blockhash, instructions, lookups, version }
   };
 }
 
+function showAccounts({ bytes, meta, version }: IncludedTransaction): JsonObject {
+  const { signatures, message } = decodeTransaction(Buffer.from(bytes, 'base64'));
+  const { writable, readonly } = isObject(meta.loadedAddresses) ? meta.loadedAddresses : {};
+  const loaded = [writable, readonly].flatMap((keys) => (Array.isArray(keys) ? keys : []));
+  const accountKeys = [
+    ...message.keys.map((pubkey) => ({ pubkey, source: 'transaction' })),
+    ...loaded.map((pubkey) => ({ pubkey, source: 'lookupTable' })),
+  ];
+  return { transaction: { signatures, accountKeys }, meta, version };
+}
+
 export function showBlock(block: Block, config: JsonObject): JsonObject {
   const { parentSlot, height, time, hash, parentHash, transactions } = block;
   const shown = { blockhash: hash, previousBlockhash: parentHash, parentSlot, blockHeight: height, blockTime: time };
@@ -82,11 +93,13 @@ export function showBlock(block: Block, config: JsonObject): JsonObject {
   switch (config.transactionDetails ?? 'full') {
     case 'full':
       return { ...shown, ...rewards, transactions: transactions.map((entry) => showTransaction(entry, config)) };
+    case 'accounts':
+      return { ...shown, ...rewards, transactions: transactions.map(showAccounts) };
     case 'signatures':
       return { ...shown, ...rewards, signatures: transactions.map(({ id }) => id) };
     case 'none':
       return { ...shown, ...rewards };
     default:
-      throw invalidParams('Invalid params: this local chain has the transactionDetails full, signatures and none');
+      throw invalidParams('Invalid params: this local chain has the transactionDetails full, accounts, signatures and none');
   }
 }

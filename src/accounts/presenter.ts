@@ -1,6 +1,8 @@
+import type { NodeKeys } from '../mpc/identity';
+import { presentStatements } from '../wallets/presenter';
 import type { AccountEntity } from './entity';
-import type { AccountView, ListedAccountView } from './schema';
-import type { ListedAccount } from './service';
+import type { AccountAttestationsView, AccountView, ListedAccountView } from './schema';
+import type { AccountStatements, ListedAccount } from './service';
 
 export const presentAccount = (account: AccountEntity): AccountView => ({
   account_id: account.accountId,
@@ -18,4 +20,15 @@ export const presentAccount = (account: AccountEntity): AccountView => ({
 export const presentListedAccount = ({ account, isOwnAddress }: ListedAccount): ListedAccountView => ({
   ...presentAccount(account),
   ...(!isOwnAddress && { address: null }),
+});
+
+export const presentAccountAttestations = (
+  { account, attestations }: AccountStatements,
+  nodeKeys: NodeKeys,
+): AccountAttestationsView => ({
+  account_id: account.accountId,
+  wallet_id: account.walletId,
+  key_protocol: account.keyProtocol,
+  derivation_path: account.derivationPath,
+  attestations: presentStatements(attestations, nodeKeys),
 });

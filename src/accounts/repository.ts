@@ -1,7 +1,11 @@
 import type { DataSource, EntityManager } from 'typeorm';
+import { hasChildren } from '../chains/key-protocols';
 import type { ChainFamily } from '../chains/types';
 import type { LimitOffset } from '../http/pagination';
 import { isUuid } from '../platform/ids';
+import type { StoredStatement } from '../wallets/attestation-entity';
+import { loadAttestations } from '../wallets/attestations';
+import { AccountAttestationEntity } from './attestation-entity';
 import { AccountEntity } from './entity';
 
 export interface AccountFilter {
@@ -15,6 +19,13 @@ export class AccountRepository {
 
   find(clientId: string, accountId: string, manager: EntityManager = this.database.manager): Promise<AccountEntity | null> {
     return isUuid(accountId) ? manager.findOneBy(AccountEntity, { clientId, accountId }) : Promise.resolve(null);
+  }
+
+  /** What the nodes have said of the key that signs for the account: its own, or the one of its wallet. */
+  attestations({ accountId, walletId, keyProtocol }: AccountEntity): Promise<StoredStatement[]> {
+    const { manager } = this.database;
+    if (hasChildren(keyProtocol)) return loadAttestations(manager, [walletId]);
+    return manager.find(AccountAttestationEntity, { where: { accountId }, order: { node: 'ASC' } });
   }
 
   async list(

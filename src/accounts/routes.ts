@@ -4,19 +4,21 @@ import { resourceId, withoutId } from '../http/resource-id';
 import { locate } from '../http/router';
 import type { Route, DocumentedMiddleware } from '../http/route';
 import { body, getBody, query, getQuery } from '../http/validate';
-import { presentAccount, presentListedAccount } from './presenter';
-import { accountPage, accountView, createAccount, listAccounts } from './schema';
+import type { NodeKeys } from '../mpc/identity';
+import { presentAccount, presentAccountAttestations, presentListedAccount } from './presenter';
+import { accountAttestationsView, accountPage, accountView, createAccount, listAccounts } from './schema';
 import type { AccountService } from './service';
 
 const tag = 'Accounts';
 
 export interface AccountRoutes {
   accounts: AccountService;
+  nodeKeys: NodeKeys;
   authenticate: DocumentedMiddleware;
   idempotent: DocumentedMiddleware;
 }
 
-export function accountRoutes({ accounts, authenticate, idempotent }: AccountRoutes): Route[] {
+export function accountRoutes({ accounts, nodeKeys, authenticate, idempotent }: AccountRoutes): Route[] {
   return [
     {
       method: 'post',
@@ -67,6 +69,22 @@ export function accountRoutes({ accounts, authenticate, idempotent }: AccountRou
       fails: ['not_found', 'address_differs'],
       handle: async (ctx) => {
         ctx.body = presentAccount(await accounts.get(getCaller(ctx).clientId, resourceId(ctx, 'id')));
+      },
+    },
+    {
+      method: 'get',
+      path: '/accounts/:id/attestations',
+      id: 'getAccountAttestations',
+      tag,
+      summary: 'Read what the signing nodes attest about the key of an account',
+      description:
+        'Where each account has a key of its own, each node has signed that the key is bound to this account, wallet and client; elsewhere it is the key of the wallet, of which the account has a child. Verify the signatures with the public keys that the operators of the nodes have given you: see docs/integration.md.',
+      middleware: [authenticate],
+      answer: { status: 200, description: 'The statements and their signatures, as stored', schema: accountAttestationsView },
+      fails: ['not_found'],
+      handle: async (ctx) => {
+        const found = await accounts.attestations(getCaller(ctx).clientId, resourceId(ctx, 'id'));
+        ctx.body = presentAccountAttestations(found, nodeKeys);
       },
     },
     withoutId('/accounts/', tag, authenticate),

@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import { type AttestationView, attestationView } from '../wallets/schema';
 import { chainName, id, type PageQuery, pageFields, pageSchema, reference, text, timestamp, view } from '../http/schemas';
 
 export interface CreateAccount {
@@ -65,3 +66,21 @@ const listedAccountView = view<ListedAccountView>('ListedAccount', {
 });
 
 export const accountPage = pageSchema(listedAccountView, 'AccountPage');
+
+export interface AccountAttestationsView {
+  account_id: string;
+  wallet_id: string;
+  key_protocol: string;
+  derivation_path: string;
+  attestations: AttestationView[];
+}
+
+export const accountAttestationsView = view<AccountAttestationsView>('AccountAttestations', {
+  account_id: id(),
+  wallet_id: id(),
+  key_protocol: Joi.string().description('Of the key, as in the statements'),
+  derivation_path: Joi.string().description(
+    "Non-hardened BIP-32 path below the wallet's key; `m` for a key of the account's own",
+  ),
+  attestations: Joi.array().items(attestationView).max(3).description('One of each signing node'),
+});

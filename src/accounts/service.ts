@@ -8,6 +8,7 @@ import type { Caller, IdempotencyContext } from '../http/context';
 import type { LimitOffset } from '../http/pagination';
 import { inTransaction } from '../platform/database';
 import { GatewayError, invalidParameter, notFound } from '../platform/errors';
+import type { StoredStatement } from '../wallets/attestation-entity';
 import type { WalletRepository } from '../wallets/repository';
 import type { WalletEntity } from '../wallets/entity';
 import type { AttestedKey } from '../wallets/attested-keys';
@@ -33,6 +34,11 @@ export interface ListedAccount {
   account: AccountEntity;
   /** Its address is the one that the signing nodes attest. */
   isOwnAddress: boolean;
+}
+
+export interface AccountStatements {
+  account: AccountEntity;
+  attestations: StoredStatement[];
 }
 
 export class AccountService {
@@ -105,6 +111,13 @@ export class AccountService {
     const account = await this.deps.accounts.find(clientId, accountId);
     if (!account) throw notFound('account');
     return this.shown(this.deps.database.manager, account);
+  }
+
+  /** As stored, whatever they say: the caller verifies them. @throws GatewayError not_found. */
+  async attestations(clientId: string, accountId: string): Promise<AccountStatements> {
+    const account = await this.deps.accounts.find(clientId, accountId);
+    if (!account) throw notFound('account');
+    return { account, attestations: await this.deps.accounts.attestations(account) };
   }
 
   /** @throws GatewayError invalid_parameter for a chain that is not enabled. */

@@ -82,10 +82,11 @@ export interface EndpointView {
 export interface ImpossibilityProver {
   /**
    * Proof, by what a single endpoint shows, that these bytes can never be executed, whoever has signed them; null: it shows none. What one
-   * endpoint cannot say, since it lacks blocks, the next one is asked.
+   * endpoint cannot say, since it lacks blocks, the next one is asked. `begunAt`: where to look for its blocks, if known; a wrong time hides
+   * them, and proves nothing.
    * @throws GatewayError chain_unavailable when none could say it
    */
-  proveImpossible(unsigned: Hex): Promise<EndpointView | null>;
+  proveImpossible(unsigned: Hex, begunAt: Date | null): Promise<EndpointView | null>;
 }
 
 export type AttemptState =

@@ -86,6 +86,8 @@ export interface EarlierAttempt {
   digests: Hex[];
   /** What would have to be executed. */
   unsigned: Hex;
+  /** When it began, seconds since the epoch: nodes look there for its blocks, and believe them alone. */
+  begun_at?: number;
 }
 
 interface SigningFacts {

@@ -77,7 +77,7 @@ export class EarlierAttempts {
 
   private async search(
     chain: string,
-    { attempt, digests, unsigned }: EarlierAttempt,
+    { attempt, digests, unsigned, begun_at }: EarlierAttempt,
     family: FamilyCodec,
   ): Promise<EarlierProof> {
     const prover = this.options.provers.get(chain);
@@ -86,7 +86,8 @@ export class EarlierAttempts {
     const at = this.now();
     // an endpoint may show blocks of a time that has not come
     if (expiresAt !== undefined && expiresAt * 1000 > at) throw this.unproven(`attempt ${attempt} has not expired by its clock`);
-    const view = await this.askAtOnce(chain, () => prover.proveImpossible(unsigned)).catch((error: unknown) => {
+    const begunAt = begun_at === undefined ? null : new Date(begun_at * 1_000);
+    const view = await this.askAtOnce(chain, () => prover.proveImpossible(unsigned, begunAt)).catch((error: unknown) => {
       throw this.unproven(`none of its endpoints of ${chain} could show what has become of attempt ${attempt}`, error);
     });
     if (!view) throw this.unproven(`attempt ${attempt} may still be executed, or was`);

@@ -67,6 +67,8 @@ const earlier = Joi.object<EarlierAttempt, true>({
     .max(maxEarlierDigits)
     .pattern(/^0x([0-9a-f]{2})+$/)
     .required(),
+  // orders from before an update have none
+  begun_at: count(0).optional(),
 });
 const signing = {
   tx_id: uuid,

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ConfigError } from '../platform/config';
 import { describeError } from '../platform/error-log';
@@ -21,9 +22,13 @@ export function runMain(name: string, main: () => Promise<void>): void {
   );
 }
 
-/** Aborted by the first SIGINT or SIGTERM. */
+/** Workers, jobs and waits that one process ends with its signal: some for each chain. More are a leak, of which Node.js warns. */
+const maxStopped = 200;
+
+/** Aborted by the first SIGINT or SIGTERM. Who listens to it stops listening when its work has ended. */
 export function shutdownSignal(): AbortSignal {
   const controller = new AbortController();
+  setMaxListeners(maxStopped, controller.signal);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => controller.abort(signal));
   return controller.signal;
 }

@@ -156,7 +156,7 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
       }),
       ...walletRoutes({ wallets, nodeKeys, authenticate, idempotent }),
       // a repeated request is answered from the database: sealed, so that nobody can put another address into it
-      ...accountRoutes({ accounts, authenticate, idempotent: idempotentSealed }),
+      ...accountRoutes({ accounts, nodeKeys, authenticate, idempotent: idempotentSealed }),
       ...assetRoutes({ assets, registry, getFamily, authenticate, idempotent }),
       ...transferRoutes({ transfers, transactions, approvals, authenticate, idempotent }),
       ...transactionRoutes({ transactions, authenticate }),

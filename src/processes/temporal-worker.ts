@@ -14,9 +14,13 @@ export async function runUntil(worker: Worker, stop: AbortSignal): Promise<void>
     if (worker.getState() === 'RUNNING') worker.shutdown();
   };
   stop.addEventListener('abort', shutdown, { once: true });
-  const run = worker.run();
-  if (stop.aborted) shutdown();
-  await run;
+  try {
+    const run = worker.run();
+    if (stop.aborted) shutdown();
+    await run;
+  } finally {
+    stop.removeEventListener('abort', shutdown);
+  }
 }
 
 interface Serving {

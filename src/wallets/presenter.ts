@@ -1,7 +1,8 @@
 import type { KeyObject } from 'node:crypto';
 import type { NodeKeys } from '../mpc/identity';
 import { attestingKey } from '../mpc/key-attestation';
-import type { AttestationsView, WalletView } from './schema';
+import type { StoredStatement } from './attestation-entity';
+import type { AttestationsView, AttestationView, WalletView } from './schema';
 import type { ShownWallet, StoredAttestations } from './service';
 
 export const presentWallet = ({ wallet, isAttested }: ShownWallet): WalletView => ({
@@ -23,12 +24,15 @@ const presentStatus = ({ wallet, isAttested }: ShownWallet): Pick<WalletView, 's
 
 export const presentAttestations = ({ walletId, attestations }: StoredAttestations, nodeKeys: NodeKeys): AttestationsView => ({
   wallet_id: walletId,
-  attestations: attestations.map(({ node, statement, signature }) => ({
+  attestations: presentStatements(attestations, nodeKeys),
+});
+
+export const presentStatements = (statements: StoredStatement[], nodeKeys: NodeKeys): AttestationView[] =>
+  statements.map(({ node, statement, signature }) => ({
     node,
     statement,
     signature,
     public_key: toPem(attestingKey({ text: statement, signature }, node, nodeKeys) ?? nodeKeys.get(node)?.[0]),
-  })),
-});
+  }));
 
 const toPem = (key: KeyObject | undefined): string => key?.export({ type: 'spki', format: 'pem' }).toString() ?? '';

@@ -37,18 +37,18 @@ export const walletView = view<WalletView>('Wallet', {
   updated_at: timestamp(),
 });
 
-/** What a node has signed about the wallet's key. */
-interface AttestationView {
+/** What a node has signed about the key of a wallet or an account. */
+export interface AttestationView {
   node: number;
   statement: string;
   signature: string;
   public_key: string;
 }
 
-const attestationView = view<AttestationView>('KeyAttestation', {
+export const attestationView = view<AttestationView>('KeyAttestation', {
   node: Joi.number().integer().min(1).max(3),
   statement: Joi.string().description(
-    'JSON, exactly as signed: node, key_id, wallet_id, client_id, protocol, public_key, chain_code',
+    'JSON, exactly as signed: node, key_id, wallet_id, client_id, protocol, public_key, chain_code; account_id too for a key of a single account',
   ),
   signature: Joi.string().description(
     'Base64; ECDSA (P-256, SHA-256, IEEE P1363) over "custody-gateway/mpc/key/v1", a NUL byte and the statement',

@@ -13,6 +13,8 @@ export interface Header {
   parentHash: string;
   /** Blocks before it: slots without a block do not count. */
   height: number;
+  /** Seconds since the epoch, as validators estimate it; null: not shown. */
+  time: number | null;
 }
 
 export interface TokenBalance {
@@ -35,6 +37,12 @@ export interface Executed extends ForeignTransaction {
 
 export interface Block extends Header {
   transactions: Executed[];
+}
+
+/** A block with the accounts of its transactions, and nothing else of them. */
+export interface ListedBlock extends Header {
+  /** Base58, by transaction; with those of lookup tables. */
+  accounts: string[][];
 }
 
 export interface Account {
@@ -75,11 +83,20 @@ export function readHash(value: JsonValue | undefined): string {
 export const readValue = (answer: JsonValue): JsonValue | undefined => readObject(answer).value;
 
 export function readHeader(slot: number, answer: JsonValue): Header {
-  const { blockhash, previousBlockhash, parentSlot, blockHeight } = readObject(answer);
+  const { blockhash, previousBlockhash, parentSlot, blockHeight, blockTime = null } = readObject(answer);
   return {
     ...{ slot, parentSlot: readNumber(parentSlot), height: readNumber(blockHeight) },
     ...{ blockhash: readHash(blockhash), parentHash: readHash(previousBlockhash) },
+    time: blockTime === null ? null : readNumber(blockTime),
   };
+}
+
+/** With the accounts of its transactions. */
+export function readListedBlock(slot: number, answer: JsonValue): ListedBlock {
+  const accounts = readList(readObject(answer).transactions).map((it) =>
+    readList(readObject(readObject(it).transaction).accountKeys).map((key) => readText(readObject(key).pubkey)),
+  );
+  return { ...readHeader(slot, answer), accounts };
 }
 
 /** With full transactions, in base64. */

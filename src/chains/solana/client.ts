@@ -70,8 +70,8 @@ export class SolanaChainClient implements ChainClient, ImpossibilityProver {
     return attempts.length === 0 ? Promise.resolve([]) : askStatus(this.endpoints, this.chain, attempts, this.proofs);
   }
 
-  proveImpossible(unsigned: Hex): Promise<EndpointView | null> {
-    return this.endpoints.run((node) => proveAt(node, this.chain, unsigned));
+  proveImpossible(unsigned: Hex, begunAt: Date | null): Promise<EndpointView | null> {
+    return this.endpoints.run((node) => proveAt(node, this.chain, unsigned, begunAt));
   }
 
   broadcast(bytes: Hex): Promise<BroadcastOutcome> {

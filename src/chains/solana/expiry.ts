@@ -1,7 +1,7 @@
 import { fromHex } from '../../platform/hex';
 import type { ImpossibleProof } from '../chain-client';
 import type { ChainDefinition, Hex } from '../types';
-import type { Block, Executed, Header } from './answers';
+import type { Executed, Header } from './answers';
 import { messageHash } from './codec';
 import { toBase58 } from './codec/base58';
 import { decode } from './codec/transaction';
@@ -14,6 +14,12 @@ import type { SolanaNode } from './node';
 export const validBlocks = 160;
 /** Blocks that are looked through for one with the message's hash, where nothing says which it is: about ten minutes. */
 const maxSearched = 1_500;
+/** Oldest attempt whose first block is found by its time: more than a day of slots, of which the shortest have 400 ms. */
+const maxAge = 250_000;
+/** Slots in a row that are looked at for one with a block. */
+const maxSkipped = 500;
+/** How far the clocks of the gateway and of validators may differ, seconds. */
+const maxSkew = 120;
 /** Slots without a block may come in rows, when the chain stood still. */
 const maxSlots = 20_000;
 const headersAtOnce = 10;
@@ -25,15 +31,24 @@ export type Expiry =
   | { state: 'found'; executed: Executed; block: Header }
   | { state: 'expired'; proof: ImpossibleProof };
 
+export interface StartHints {
+  /** Of the block with the message's hash. */
+  slot: number | null;
+  /** When the attempt began: that block was final by then. */
+  begunAt: Date | null;
+}
+
 /**
  * Proof that a message was never executed and never will be. Only the next finalized blocks behind the one whose hash it has may hold it: none
- * of them, each the child of the one before, does, under any signature; and the block behind them is as deep as watching goes. `slot`: of the
- * block with the hash, if known; what the node shows counts.
+ * of them, each the child of the one before, does, under any signature; and the block behind them is as deep as watching goes. So the blocks
+ * that are looked at are the message's whole life, which begins before the attempt does. `hints` only say where to look for the first one; what
+ * the node shows counts.
  */
-export async function findExpiry(node: SolanaNode, chain: ChainDefinition, unsigned: Hex, slot: number | null): Promise<Expiry> {
+export async function findExpiry(node: SolanaNode, chain: ChainDefinition, unsigned: Hex, hints: StartHints): Promise<Expiry> {
   const head = await node.slot();
-  const blockhash = toBase58(decode(unsigned).blockhash);
-  const start = await findStart(node, head, blockhash, slot);
+  const { owner, blockhash } = decode(unsigned);
+  const payer = toBase58(owner);
+  const start = await findStart(node, head, toBase58(blockhash), hints);
   if (!start) return { state: 'lacking' };
   const ends = start.height + validBlocks;
   const slots = await node.slots(start.slot + 1, Math.min(head, start.slot + maxSlots));
@@ -44,10 +59,15 @@ export async function findExpiry(node: SolanaNode, chain: ChainDefinition, unsig
   const wanted = messageHash(fromHex(unsigned));
   let last: Header = start;
   for (const next of life) {
-    const block = await node.block(next);
+    const block = await node.listedBlock(next);
     if (!block || !follows(block, last)) return { state: 'lacking' };
-    const executed = findMessage(block, wanted);
-    if (executed) return { state: 'found', executed, block };
+    // whatever executes the message names its payer; whole blocks are large
+    if (block.accounts.some((accounts) => accounts.includes(payer))) {
+      const whole = await node.block(next);
+      if (whole?.blockhash !== block.blockhash) return { state: 'lacking' };
+      const executed = whole.transactions.find(({ message }) => messageHash(message) === wanted);
+      if (executed) return { state: 'found', executed, block };
+    }
     last = block;
   }
   const [endSlot] = behind as [number];
@@ -63,20 +83,42 @@ export async function findExpiry(node: SolanaNode, chain: ChainDefinition, unsig
 const follows = ({ parentHash, parentSlot, height }: Header, last: Header): boolean =>
   parentHash === last.blockhash && parentSlot === last.slot && height === last.height + 1;
 
-const findMessage = ({ transactions }: Block, wanted: string): Executed | undefined =>
-  transactions.find(({ message }) => messageHash(message) === wanted);
-
 /** The block with this hash; null: the node does not show it, or not any more. */
-async function findStart(node: SolanaNode, head: number, blockhash: string, slot: number | null): Promise<Header | null> {
+async function findStart(
+  node: SolanaNode,
+  head: number,
+  blockhash: string,
+  { slot, begunAt }: StartHints,
+): Promise<Header | null> {
   if (slot !== null && slot <= head) {
     const header = await node.header(slot);
     if (header?.blockhash === blockhash) return header;
   }
-  const slots = (await node.slots(Math.max(0, head - 2 * maxSearched), head)).reverse().slice(0, maxSearched);
+  const newest = begunAt === null ? head : await findSlotAt(node, head, begunAt.getTime() / 1_000 + maxSkew);
+  const slots = (await node.slots(Math.max(0, newest - 2 * maxSearched), newest)).reverse().slice(0, maxSearched);
   for (let index = 0; index < slots.length; index += headersAtOnce) {
     const headers = await Promise.all(slots.slice(index, index + headersAtOnce).map((it) => node.header(it)));
     const found = headers.find((header) => header?.blockhash === blockhash);
     if (found) return found;
   }
   return null;
+}
+
+/** A slot before which every block of at most this time lies (seconds); of few blocks, since their times never go back. */
+async function findSlotAt(node: SolanaNode, head: number, time: number): Promise<number> {
+  let [low, high] = [Math.max(0, head - maxAge, await node.firstSlot()), head];
+  while (high - low > maxSkipped) {
+    const middle = Math.floor((low + high) / 2);
+    const [slot] = await node.slots(middle, Math.min(high, middle + maxSkipped));
+    const block = slot === undefined ? null : await node.header(slot);
+    if (slot === undefined || !block) {
+      high = middle;
+      continue;
+    }
+    // times that are not shown say nothing: the newest blocks are searched
+    if (block.time === null) return head;
+    if (block.time > time) high = middle;
+    else low = slot;
+  }
+  return high;
 }

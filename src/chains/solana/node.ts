@@ -10,12 +10,14 @@ import {
   type Block,
   type Executed,
   type Header,
+  type ListedBlock,
   readAccount,
   readBlock,
   readExecuted,
   readHash,
   readHeader,
   readList,
+  readListedBlock,
   readNumber,
   readObject,
   readText,
@@ -99,6 +101,11 @@ export class SolanaNode implements Endpoint {
   /** null: the slot has no block. @throws RpcError where the node does not have it (yet). */
   header(slot: number): Promise<Header | null> {
     return this.getBlock(slot, 'none', readHeader);
+  }
+
+  /** As `header`, with the accounts of its transactions: a fraction of the whole block. */
+  listedBlock(slot: number): Promise<ListedBlock | null> {
+    return this.getBlock(slot, 'accounts', readListedBlock);
   }
 
   /** As `header`, with transactions. */

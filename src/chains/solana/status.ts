@@ -32,11 +32,16 @@ export function askStatus(
 }
 
 /** As `status`, of one message, and nothing remembered. @throws Error where the node lacks blocks that the proof needs. */
-export async function proveAt(node: SolanaNode, chain: ChainDefinition, unsigned: Hex): Promise<EndpointView | null> {
+export async function proveAt(
+  node: SolanaNode,
+  chain: ChainDefinition,
+  unsigned: Hex,
+  begunAt: Date | null,
+): Promise<EndpointView | null> {
   const head = await node.slot();
   const block = await node.header(head);
   if (!block) throw new Error('the node does not show its newest block');
-  const { state } = await findExpiry(node, chain, unsigned, null);
+  const { state } = await findExpiry(node, chain, unsigned, { slot: null, begunAt });
   if (state === 'lacking') throw new Error('it lacks blocks that a proof needs');
   return state === 'expired' ? { endpoint: node.host, block: { number: head, hash: block.blockhash } } : null;
 }
@@ -45,7 +50,7 @@ async function stateOf(
   node: SolanaNode,
   endpoints: Endpoints,
   { chain, head, proofs }: { chain: ChainDefinition; head: number; proofs: Proofs },
-  { unsigned, ids, messageKey, expiry }: KnownAttempt,
+  { unsigned, ids, messageKey, expiry, begunAt }: KnownAttempt,
 ): Promise<{ state: AttemptState; isLacking?: true }> {
   const depthOf = (slot: number): number => Math.max(1, head - slot + 1);
   for (const id of ids) {
@@ -55,7 +60,7 @@ async function stateOf(
   const known = proofs.find(messageKey);
   if (known) return { state: { state: 'impossible', proof: known } };
   const slot = typeof expiry?.slot === 'number' ? expiry.slot : null;
-  const found = await findExpiry(node, chain, unsigned, slot);
+  const found = await findExpiry(node, chain, unsigned, { slot, begunAt });
   if (found.state === 'found') {
     const { executed, block } = found;
     const effect = toEffect(executed, block, unsigned);

@@ -72,8 +72,9 @@ function toAuthorisation(family: FamilyCodec, { txId }: TransactionEntity, unsig
 
 const toOrderSigner = ({ keyId, path, protocol, digests }: Signer): OrderSigner => ({ key_id: keyId, path, protocol, digests });
 
-const toEarlierAttempt = ({ attempt, signers, unsigned }: Attempt): EarlierAttempt => ({
+const toEarlierAttempt = ({ attempt, signers, unsigned, begunAt }: Attempt): EarlierAttempt => ({
   attempt,
   digests: signers.flatMap(({ digests }) => digests),
   unsigned,
+  begun_at: Math.floor(begunAt.getTime() / 1_000),
 });

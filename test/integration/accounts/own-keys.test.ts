@@ -4,6 +4,9 @@ import { nodeIndexes } from '../../../src/messages/nodes';
 import { GatewayError } from '../../../src/platform/errors';
 import { newId } from '../../../src/platform/ids';
 import { toBase58 } from '../../../src/chains/solana/codec/base58';
+import type { AccountAttestationsView } from '../../../src/accounts/schema';
+import { readNodeKeys } from '../../../src/mpc/identity';
+import { attestedKey } from '../../verify-attestations';
 import { recordRun } from '../../replay/record-run';
 import { expectProblem } from '../http/fixture';
 import { createScene, type Scene } from './scene';
@@ -63,6 +66,23 @@ test('each account has a key of its own, attested by the nodes; its address is t
   expect(list.body.data.map(({ address }) => address)).toEqual([two.body['address'], one.body['address']]);
   expect((await scene.fixture.call('GET', `/accounts/${accountId}`)).body).toEqual(one.body);
   await recordRun(scene.temporal.client, generateAccountKeyWorkflowId(accountId), 'generate-account-key');
+
+  // as a client verifies it, with the nodes' certificates
+  const shown = (await scene.fixture.call('GET', `/accounts/${accountId}/attestations`)).body;
+  expect(shown).toMatchObject({ account_id: accountId, wallet_id: wallet.walletId, derivation_path: 'm' });
+  const { attestations } = shown as unknown as AccountAttestationsView;
+  const known = Object.fromEntries(
+    [...readNodeKeys(scene.group.files.nodes[1].peerCerts)].map(([node, keys]) => [
+      node,
+      keys.map((key) => key.export({ type: 'spki', format: 'pem' }).toString()),
+    ]),
+  );
+  const owner = { wallet_id: wallet.walletId, client_id: scene.fixture.demo.clientId };
+  const key = attestedKey(attestations, owner, known);
+  expect(key).toMatchObject({ ...owner, account_id: accountId, key_id: `${accountId}.1`, protocol: 'frost-ed25519' });
+  expect(toBase58(Buffer.from(key.public_key.slice(2), 'hex'))).toBe(one.body['address']);
+  expect(() => attestedKey(attestations.slice(1), owner, known)).toThrow(/all three/);
+  expect(() => attestedKey(attestations, owner, { ...known, 2: known[3] as string[] })).toThrow(/not signed by node 2/);
 });
 
 test('with a node down it is 503 within ten seconds and nothing is created; the same key afterwards gives one account', async () => {

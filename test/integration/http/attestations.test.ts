@@ -115,6 +115,22 @@ describe('GET /wallets/{id}/attestations', () => {
   });
 });
 
+describe('GET /accounts/{id}/attestations', () => {
+  test('of an account whose key is a child of its wallet’s: what the nodes say of the wallet’s', async () => {
+    const wallet = await ownWallet();
+    const accountId = String((await addAccount(wallet.walletId)).body['account_id']);
+    const path = `/accounts/${accountId}/attestations`;
+    const ofWallet = (await get(`/wallets/${wallet.walletId}/attestations`)).body;
+    expect((await get(path)).body).toEqual({
+      ...ofWallet,
+      ...{ account_id: accountId, key_protocol: 'ecdsa-secp256k1', derivation_path: 'm/60/0' },
+    });
+    expect(ofWallet['attestations']).toHaveLength(3);
+    expectProblem(await get(path, fixture.other), 404, 'not_found');
+    expectProblem(await get('/accounts/no-uuid/attestations'), 404, 'not_found');
+  });
+});
+
 describe('a wallet without valid attestations of all nodes is not usable', () => {
   const stranger = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
   const each = (attest: (node: 1 | 2 | 3, wallet: KeyedWallet) => KeyAttestation) => (wallet: KeyedWallet) =>

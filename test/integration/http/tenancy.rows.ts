@@ -97,6 +97,9 @@ export const rows: Record<string, Row> = {
   'get /accounts/{id}':
     ({ funded }) =>
     () => ({ path: `/accounts/${funded.account.accountId}` }),
+  'get /accounts/{id}/attestations':
+    ({ funded }) =>
+    () => ({ path: `/accounts/${funded.account.accountId}/attestations` }),
   'get /accounts?wallet_id':
     ({ funded }) =>
     () => ({ path: `/accounts?wallet_id=${funded.wallet.walletId}` }),

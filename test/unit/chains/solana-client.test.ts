@@ -130,6 +130,22 @@ describe('prepare', () => {
     await expect(client.prepare({ kind: 'first', intent, previous: [] })).rejects.toMatchObject(error);
   });
 
+  it('the sender keeps nothing, or the least balance of an account: to a lamport', async () => {
+    const least = 890_880n;
+    const most = 1_000_000_000n - 5_120n - least;
+    await client.prepare({ kind: 'first', intent: sol(most), previous: [] });
+    await expect(client.prepare({ kind: 'first', intent: sol(most + 1n), previous: [] })).rejects.toMatchObject(reverted);
+    node.accounts.set(accountOf(to), { lamports: 2_039_280, owner: tokenProgram, data: Buffer.alloc(165) });
+    const withLamports = (lamports: number) => {
+      node.accounts.set(from, { lamports, owner: systemProgram });
+      return client.prepare({ kind: 'first', intent: usdc(5n), previous: [] });
+    };
+    await withLamports(5_120);
+    await withLamports(5_120 + Number(least));
+    for (const left of [1, Number(least) - 1]) await expect(withLamports(5_120 + left)).rejects.toMatchObject(reverted);
+    await expect(withLamports(5_119)).rejects.toMatchObject({ code: 'chain_unavailable' });
+  });
+
   it('everything, and enough to somebody new', async () => {
     await client.prepare({ kind: 'first', intent: sol(999_994_880n), previous: [] });
     await client.prepare({ kind: 'first', intent: sol(890_880n, newcomer), previous: [] });
@@ -220,14 +236,14 @@ describe('status', () => {
     node.skip(30);
     node.mine(validBlocks - 70 + solanaChain.finalityDepth - 1);
     expect(await statusOf(made)).toEqual({ attempt: 1, state: 'absent' });
-    expect(await client.proveImpossible(made.unsigned)).toBeNull();
+    expect(await client.proveImpossible(made.unsigned, null)).toBeNull();
     node.mine();
     const proof = {
       ...{ start_slot: start.slot, start_hash: start.blockhash, last_block_height: start.blockHeight + validBlocks },
       ...{ end_slot: start.slot + 30 + validBlocks + 1, end_hash: expect.any(String) },
     };
     expect(await statusOf(made)).toEqual({ attempt: 1, state: 'impossible', proof });
-    expect(await client.proveImpossible(made.unsigned)).toMatchObject({
+    expect(await client.proveImpossible(made.unsigned, null)).toMatchObject({
       block: { number: node.head.slot, hash: node.head.blockhash },
     });
   });
@@ -240,7 +256,46 @@ describe('status', () => {
     node.mine(solanaChain.finalityDepth);
     const id = toBase58(Buffer.alloc(64, 0x42));
     expect(await statusOf(made)).toMatchObject({ state: 'included', id, effect: { blockNumber: block.slot, fee: 5_000n } });
-    expect(await client.proveImpossible(made.unsigned)).toBeNull();
+    expect(await client.proveImpossible(made.unsigned, null)).toBeNull();
+  });
+
+  it('whole blocks are asked for only where the payer is named', async () => {
+    const made = await make(sol(5n));
+    const second = await make(sol(6n));
+    node.mine(40);
+    node.mine(1, [executed(second.bytes, {})]);
+    node.mine(validBlocks + solanaChain.finalityDepth);
+    node.blockCalls.length = 0;
+    expect(await statusOf(made)).toMatchObject({ state: 'impossible' });
+    expect(node.blockCalls.filter((it) => it === 'accounts')).toHaveLength(validBlocks);
+    expect(node.blockCalls.filter((it) => it === 'full')).toHaveLength(1);
+  });
+
+  it('the proof of an attempt that began hours ago, by the time of blocks', async () => {
+    const made = await make(sol(5n));
+    node.timeOf = (slot) => 1_800_000_000 + slot;
+    node.mine(10);
+    node.blocks.forEach((block) => (block.blockTime = node.timeOf(block.slot)));
+    node.mine(9_000);
+    const begunAt = new Date((1_800_000_000 + 105) * 1_000);
+    const expiry = { blockhash: made.prepared.expiry?.blockhash ?? '' };
+    await expect(client.proveImpossible(made.unsigned, null)).rejects.toMatchObject({ code: 'chain_unavailable' });
+    expect(await client.proveImpossible(made.unsigned, begunAt)).toMatchObject({ block: { number: node.head.slot } });
+    expect(await statusOf(made, { expiry, begunAt })).toMatchObject({ state: 'impossible' });
+  });
+
+  it('no proof by another time than that of the attempt, nor where blocks show none', async () => {
+    const made = await make(sol(5n));
+    node.timeOf = (slot) => 1_800_000_000 + slot;
+    node.mine(9_000);
+    for (const seconds of [1_800_000_000 + 8_000, 1_900_000_000])
+      await expect(client.proveImpossible(made.unsigned, new Date(seconds * 1_000))).rejects.toMatchObject({
+        code: 'chain_unavailable',
+      });
+    node.blocks.forEach((block) => (block.blockTime = null));
+    await expect(client.proveImpossible(made.unsigned, new Date(1_800_000_105_000))).rejects.toMatchObject({
+      code: 'chain_unavailable',
+    });
   });
 
   describe('no proof', () => {
@@ -251,7 +306,7 @@ describe('status', () => {
     };
     const unproven = async (made: Made) => {
       expect(await statusOf(made)).toEqual({ attempt: 1, state: 'absent' });
-      await expect(client.proveImpossible(made.unsigned)).rejects.toMatchObject({ code: 'chain_unavailable' });
+      await expect(client.proveImpossible(made.unsigned, null)).rejects.toMatchObject({ code: 'chain_unavailable' });
     };
 
     it('where a block is left out', async () => {
@@ -268,6 +323,22 @@ describe('status', () => {
       const made = await late();
       const forged = node.blocks[30] as { blockhash: string };
       forged.blockhash = toBase58(Buffer.alloc(32, 9));
+      await unproven(made);
+    });
+
+    it('where a whole block is not the one whose accounts were shown', async () => {
+      const made = await make(sol(5n));
+      const { slot } = node.mine(1, [executed((await make(sol(6n))).bytes, {})]);
+      node.mine(validBlocks + solanaChain.finalityDepth + 1);
+      node.faults.set('getBlock', ([asked, options]) => {
+        const full = (options as JsonObject).transactionDetails === 'full';
+        const block = node.blocks.find((it) => it.slot === asked) as (typeof node.blocks)[number];
+        const shown = { ...block, transactions: [] };
+        if (asked !== slot) return shown;
+        return full
+          ? { ...shown, blockhash: toBase58(Buffer.alloc(32, 9)) }
+          : { ...shown, transactions: [{ transaction: { accountKeys: [{ pubkey: from }] } }] };
+      });
       await unproven(made);
     });
 

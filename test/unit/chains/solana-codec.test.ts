@@ -5,6 +5,7 @@ import { decode, encode, maxPrice, maxUnits } from '../../../src/chains/solana/c
 import type { UnsignedTransaction } from '../../../src/chains/solana/codec/unsigned';
 import { toInstructions } from '../../../src/chains/solana/codec/instructions';
 import { type Instruction, readMessage, writeLength, writeMessage } from '../../../src/chains/solana/codec/message';
+import { createReader } from '../../../src/chains/solana/codec/reader';
 import { programs } from '../../../src/chains/solana/codec/programs';
 import { signatureFee } from '../../../src/chains/solana/fees';
 import type { Hex, TransactionIntent } from '../../../src/chains/types';
@@ -285,10 +286,57 @@ test.each([
   expect(writeLength(length).toString('hex')).toBe(text);
 });
 
+const read = (text: string): number => createReader(Buffer.from(text, 'hex')).length();
+
+test('every length is read as it was written', () => {
+  for (let length = 0; length <= 0xffff; length += 1) {
+    const reader = createReader(writeLength(length));
+    if (reader.length() !== length || !reader.isAtEnd()) throw new Error(`${length} is read as another length`);
+  }
+});
+
+// the cases of solana-short-vec: aliases, what has more than 16 bits, what goes on or ends too early
+test.each([
+  ...['8000', '808000', 'ff00', 'ff8000', '818000', 'ffff00'],
+  ...['808004', '808006', 'ffff04', 'ffff7f', '808080', '80808000', 'ffffff03', '80808001', 'ffffff'],
+  ...['', '80', '8080', 'ff', 'ffff'],
+])('%s is no length', (text) => {
+  expect(() => read(text)).toThrow();
+});
+
+test('no length of a payment has another form', () => {
+  const bytes = raw(buildSolana(usdc(7n, 'memo')));
+  const length = (at: number): number => bytes[at] as number;
+  const positions = [4];
+  let at = 5 + 32 * length(4) + 32;
+  positions.push(at);
+  for (let left = length(at++); left > 0; left -= 1) {
+    positions.push((at += 1));
+    positions.push((at += 1 + length(at)));
+    at += 1 + length(at);
+  }
+  positions.push(at);
+  expect(at).toBe(bytes.length - 1);
+  expect(positions).toHaveLength(13);
+  for (const position of positions) {
+    const value = length(position);
+    for (const form of [
+      [value | 128, 0],
+      [value | 128, 128, 0],
+      [value | 128, 128, 4],
+    ]) {
+      const changed = Buffer.concat([bytes.subarray(0, position), Buffer.from(form), bytes.subarray(position + 1)]);
+      expect(() => readMessage(changed)).toThrow('a length is out of range or too long');
+      expect(() => decode(hex(changed))).toThrow();
+    }
+  }
+  for (const more of [[0], [1], [...bytes]])
+    expect(() => readMessage(Buffer.concat([bytes, Buffer.from(more)]))).toThrow('bytes follow the message');
+});
+
 test('a message is read as it was written, whatever it is', () => {
   const instructions = [{ program: programs.memo, accounts: [{ key: recipientKey, isWritable: true }], data: Buffer.from('x') }];
-  const read = readMessage(writeMessage(owner, Buffer.alloc(32, 3), instructions));
-  expect(read).toEqual({
+  expect(readMessage(writeMessage(owner, Buffer.alloc(32, 3), instructions))).toEqual({
     ...{ payer: owner, blockhash: Buffer.alloc(32, 3) },
     instructions: [{ program: programs.memo, accounts: [recipientKey], data: Buffer.from('x') }],
   });

@@ -139,10 +139,10 @@ test('what was dropped is impossible once its life is over, in whatever later bl
   const { id } = made.signed();
   local.chain.mine(150);
   expect((await client.status([made.known(id)]))[0]).toMatchObject({ state: 'absent' });
-  expect(await client.proveImpossible(made.unsigned)).toBeNull();
+  expect(await client.proveImpossible(made.unsigned, null)).toBeNull();
   local.chain.mine(40);
   expect((await client.status([made.known(id)]))[0]).toMatchObject({ state: 'impossible' });
-  expect(await client.proveImpossible(made.unsigned)).toMatchObject({ block: { number: expect.any(Number) as number } });
+  expect(await client.proveImpossible(made.unsigned, null)).toMatchObject({ block: { number: expect.any(Number) as number } });
 });
 
 test('a withheld signature that somebody else sends is found by the scan at once, and by the proof', async () => {
@@ -166,7 +166,7 @@ test('a withheld signature that somebody else sends is found by the scan at once
   expect((await client.status([made.known(own.id, other.id)]))[0]).toMatchObject({ state: 'included', id: other.id });
   local.chain.mine(200);
   expect((await client.status([made.known(own.id)]))[0]).toMatchObject({ state: 'included', id: other.id });
-  expect(await client.proveImpossible(made.unsigned)).toBeNull();
+  expect(await client.proveImpossible(made.unsigned, null)).toBeNull();
   expect(createHash('sha256').update(fromHex(made.unsigned)).digest('hex')).toBe(made.messageKey);
 });
 

@@ -1,3 +1,5 @@
+const maxLength = 0xffff;
+
 /** Reads a message or transaction from its beginning. Every function throws an Error where the bytes have not what is asked for. */
 export function createReader(bytes: Buffer) {
   let position = 0;
@@ -11,9 +13,10 @@ export function createReader(bytes: Buffer) {
     for (let group = 0; group < 3; group += 1) {
       const byte = take(1)[0] as number;
       value |= (byte & 127) << (7 * group);
-      // the network takes the shortest form alone (solana-short-vec)
-      if (byte < 128 && (byte > 0 || group === 0)) return value;
-      if (byte < 128) break;
+      if (byte >= 128) continue;
+      // as the network does, which takes the shortest form alone, of 16 bits (solana-short-vec)
+      if ((byte === 0 && group > 0) || value > maxLength) break;
+      return value;
     }
     throw new Error('a length is out of range or too long');
   };
