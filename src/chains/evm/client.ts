@@ -132,10 +132,7 @@ export class EvmChainClient implements ChainClient {
   async estimateGas(intent: TransactionIntent): Promise<bigint> {
     const [estimate, highest] = [await this.askForGas(intent), highestGas(this.chain, intent)];
     if (estimate <= highest) return estimate;
-    throw new GatewayError(
-      'would_revert',
-      `It needs ${estimate} gas on ${this.chain.name}, no more than ${highest} is used`,
-    );
+    throw new GatewayError('would_revert', `It needs ${estimate} gas on ${this.chain.name}, no more than ${highest} is used`);
   }
 
   private async askForGas(intent: TransactionIntent): Promise<bigint> {

@@ -113,8 +113,5 @@ async function assertCovered({ node, chain, balance }: Context, paid: bigint, fe
   if (left > 0n && left < least)
     throw new GatewayError('would_revert', `Less than ${least} lamports would be left, which ${chain.name} does not allow`);
   if (given !== null && given < least)
-    throw new GatewayError(
-      'would_revert',
-      `The recipient is new to ${chain.name} and has to get ${least} lamports at least`,
-    );
+    throw new GatewayError('would_revert', `The recipient is new to ${chain.name} and has to get ${least} lamports at least`);
 }
