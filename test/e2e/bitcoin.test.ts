@@ -5,7 +5,7 @@ import { accountWith, balances, call, transferAndWait } from './support';
 const to = 'mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn';
 const satoshis = (amount: string) => BigInt(Math.round(Number(amount) * 1e8));
 
-/** What no other family has. */
+/** What no other family has; skipped where the machine has no local node of the chain. */
 (isInStack(bitcoinFixture) ? describe : describe.skip)('Bitcoin on the whole stack', () => {
   const transfer = (address: string, amount: string) => ({
     ...{ from_address: address, to_address: to, chain: 'bitcoin' },

@@ -9,7 +9,7 @@ import { balances, call, ends, fundedAccount, transactionWhen, transferAndWait }
 const { chain, newAddress } = tronFixture;
 const sun = (amount: string) => Math.round(Number(amount) * 1e6);
 
-/** What no other family has. */
+/** What no other family has; skipped where the stack is without the chain. */
 (isInStack(tronFixture) ? describe : describe.skip)('Tron on the whole stack', () => {
   const rpc = () => stack().chains[chain]?.rpc ?? '';
   const usdt = () => stack().chains[chain]?.tokens.USDT ?? '';

@@ -93,6 +93,7 @@ function toFailure(code: FailureCode | null, hash: string | null): SettlementFai
     case 'would_revert':
       return 'refused';
     case 'reverted_on_chain':
+      // without a hash: the payer's approval, or a refusal from before would_revert existed
       return hash === null ? 'refused' : 'reverted';
     default:
       return null;

@@ -98,6 +98,7 @@ export function describeFamilies(
   tests: (fixture: FamilyFixture, create: CreateScene, traits: Traits) => void,
 ): void {
   for (const [fixture, create, isFinal] of scenes)
+    // skipped: this machine has no package or build of the chain's local node
     (fixture.isInstalled ? describe : describe.skip)(`${title}: ${fixture.chain}`, () =>
       tests(fixture, create, { rules: rulesOn(fixture.chain), isFinal: isFinal === 'final' }),
     );

@@ -73,6 +73,7 @@ test('there are at least 60 cases, each of its own name, and every difference is
   }
 });
 
+// skipped: `npm ci --prefix test/official --ignore-scripts` was not run
 const testOfficial = isInstalled ? test : test.skip;
 
 testOfficial('the reasons are names of the package', () => {
