@@ -37,6 +37,7 @@ import { AuthoriserRules0040 } from './0040-authoriser-rules';
 import { AccountKeys0041 } from './0041-account-keys';
 import { Memos0043 } from './0043-memos';
 import { WouldRevert0045 } from './0045-would-revert';
+import { PaidInFull0046 } from './0046-paid-in-full';
 
 /** In this order. A released migration is never edited: a change is a new file. */
 export const migrations = [
@@ -79,4 +80,5 @@ export const migrations = [
   AccountKeys0041,
   Memos0043,
   WouldRevert0045,
+  PaidInFull0046,
 ];

@@ -17,7 +17,7 @@ import { noteIfBlacklisted } from '../destination';
 import { findHeldAccountsForUpdate } from '../hold';
 import { observeTransfer } from './observe';
 import { sendAttempt } from '../broadcast/send-attempt';
-import { debitedBy } from '../end/settle';
+import { debitedBy, hasNotPaid } from '../end/settle';
 
 /**
  * `stands`: in a block again, and the ledger agrees; `absent`: in no block; `differs`: in a block with another effect than was
@@ -63,8 +63,11 @@ export function reconcileReorg(
 }
 
 /** Ended by proof, a transfer has no block: no inclusion agrees with that. */
-const isSameEnd = ({ isSigned, blockHash, status }: TransactionEntity, inclusion: Inclusion): boolean =>
-  isSigned && blockHash !== null && status === (isExecuted(inclusion) ? 'CONFIRMED' : 'FAILED');
+function isSameEnd(transfer: TransactionEntity, inclusion: Inclusion): boolean {
+  const { isSigned, blockHash, status } = transfer;
+  const isDone = isExecuted(inclusion) && !hasNotPaid(transfer, inclusion);
+  return isSigned && blockHash !== null && status === (isDone ? 'CONFIRMED' : 'FAILED');
+}
 
 export interface CorrectReorg {
   database: DataSource;

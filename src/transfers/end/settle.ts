@@ -12,6 +12,7 @@ import { cancellationNote } from '../../screening/destinations';
 import { chargeGas } from '../../settlers/charge-gas';
 import type { TransactionEntity } from '../../transactions/entity';
 import { changeState, isEnded, findTransactionForUpdate } from '../../transactions/state';
+import { settlementType } from '../../transactions/types';
 import type { Inclusion } from '../attempts';
 import { loadAttempts, lockAttempts } from '../load-attempts';
 import { reasonToStop } from '../operate/cancellation-reason';
@@ -22,7 +23,8 @@ import { findHoldForUpdate, repayFromHold } from '../hold';
 /**
  * Ends an executed transfer by what the chain shows to have happened, not by what was asked for: posts the debited amount and the
  * real fee and unlocks the rest, or refunds all but the fee of a reverted one. Success without the expected payment is
- * for an operator: NEEDS_ATTENTION, everything stays locked. An ended transfer stays as it is.
+ * for an operator: NEEDS_ATTENTION, everything stays locked; a settlement, which holds nothing, ends FAILED. An ended transfer stays
+ * as it is.
  * WAITING when no attempt is included any more, since a reorganisation has taken the inclusion back, and until the follower has
  * scanned as many blocks as the end needs: the transfer's confirmations, finality for what was not executed.
  */
@@ -40,11 +42,17 @@ export function settleTransfer(
     if (other) return parkExecutedTwice(manager, transfer, [inclusion, other], log);
 
     const chain = registry.get(transfer.chain);
-    const needed = depthOfEnd(inclusion, transfer.requiredConfirmations, chain.finalityDepth);
+    const isUnpaid = hasNotPaid(transfer, inclusion);
+    // it failed for good, which cannot be taken back: as final as what was reverted
+    const needed = depthOfEnd(
+      { ...inclusion, success: inclusion.success && !isUnpaid },
+      transfer.requiredConfirmations,
+      chain.finalityDepth,
+    );
     if (inclusion.depth < BigInt(needed)) return waiting(`${inclusion.hash} ends the transfer ${needed} blocks deep`);
 
     const debited = debitedBy(transfer, inclusion);
-    if (isExecuted(inclusion) && debited === 0n && transfer.amount > 0n) {
+    if (!isUnpaid && isExecuted(inclusion) && debited === 0n && transfer.amount > 0n) {
       const reason = `${inclusion.hash} succeeded without moving ${transfer.tokenSymbol}`;
       return parkFor(manager, transfer, 'transfer_not_observed', reason);
     }
@@ -95,24 +103,25 @@ export function debitedBy({ contractAddress, amount }: TransactionEntity, inclus
   return inclusion.debited ?? (contractAddress === null ? amount : 0n);
 }
 
-function outcome(
-  transfer: TransactionEntity,
-  { kind, success, hash, received }: Inclusion,
-): SettleResult & { status: 'CONFIRMED' | 'FAILED' } {
+function outcome(transfer: TransactionEntity, inclusion: Inclusion): SettleResult & { status: 'CONFIRMED' | 'FAILED' } {
+  const { kind, success, hash, received } = inclusion;
   if (kind === 'cancellation') {
     const { code, reason } = reasonToStop(transfer) ?? { code: 'abandoned', reason: 'An operator has abandoned the transfer' };
     return { status: 'FAILED', code, reason: `${reason}: cancelled by ${hash}` };
   }
   if (!success) return { status: 'FAILED', code: 'reverted_on_chain', reason: `${hash} was reverted on chain` };
-  if (received === null || received >= transfer.amount) return { status: 'CONFIRMED', code: null, reason: null };
   const display = (amount: bigint) => formatAmount(amount, transfer.decimals);
+  const shortfall = `The recipient got ${display(received ?? 0n)} of ${display(transfer.amount)} ${transfer.tokenSymbol}`;
+  if (hasNotPaid(transfer, inclusion))
+    return { status: 'FAILED', code: 'transfer_not_observed', reason: `${hash}: ${shortfall}` };
+  if (received === null || received >= transfer.amount) return { status: 'CONFIRMED', code: null, reason: null };
   // a token that keeps a part for itself: what left is debited, the transfer is done
-  return {
-    status: 'CONFIRMED',
-    code: null,
-    reason: `The recipient got ${display(received)} of ${display(transfer.amount)} ${transfer.tokenSymbol}`,
-  };
+  return { status: 'CONFIRMED', code: null, reason: shortfall };
 }
+
+/** An executed settlement that has not brought the seller all of the payment: its goods are owed for the whole amount only. */
+export const hasNotPaid = ({ transactionType, amount }: TransactionEntity, inclusion: Inclusion): boolean =>
+  transactionType === settlementType && isExecuted(inclusion) && (inclusion.received ?? 0n) < amount;
 
 const waiting = (reason: string): SettleResult => ({ status: 'WAITING', code: null, reason });
 

@@ -42,8 +42,6 @@ interface StateRow {
   newest_hash: string | null;
   /** The chain has executed a cancellation. */
   is_cancelled: boolean;
-  /** The chain has executed an attempt that has not paid. */
-  is_unobserved: boolean;
   /** Of the attempt that has paid. */
   paid_hash: string | null;
 }
@@ -58,8 +56,6 @@ export async function readSettlements(manager: EntityManager, txIds: readonly st
               as newest_hash,
             exists (select from transfer_attempts a where a.tx_id = t.tx_id and a.kind = 'cancellation' and a.included_id = t.tx_hash)
               as is_cancelled,
-            exists (select from transfer_attempts a where a.tx_id = t.tx_id and a.success and a.kind <> 'cancellation'
-                     and coalesce(a.received, 0) < t.amount and not ${isContradicted}) as is_unobserved,
             (select a.included_id from transfer_attempts a
               where a.tx_id = t.tx_id and a.success and a.kind <> 'cancellation' and a.received >= t.amount and not ${isContradicted}
               order by a.attempt limit 1) as paid_hash
@@ -79,8 +75,6 @@ function toOutcome(row: StateRow): SettlementOutcome {
   const hash = row.is_cancelled ? null : row.tx_hash;
   if (status === 'CONFIRMED') return { outcome: 'paid', hash };
   if (row.is_ended) return { outcome: 'failed', failure: toFailure(code, hash), hash };
-  if (code === 'transfer_not_observed' && row.is_unobserved)
-    return { outcome: 'failed', failure: 'unobserved', hash: newestHash };
   if (paidHash !== null) return { outcome: 'paid', hash: paidHash };
   return { outcome: 'pending', hash: newestHash, isBegun: row.is_begun };
 }
@@ -92,6 +86,8 @@ function toFailure(code: FailureCode | null, hash: string | null): SettlementFai
       return 'expired';
     case 'would_revert':
       return 'refused';
+    case 'transfer_not_observed':
+      return 'unobserved';
     case 'reverted_on_chain':
       // without a hash: the payer's approval, or a refusal from before would_revert existed
       return hash === null ? 'refused' : 'reverted';

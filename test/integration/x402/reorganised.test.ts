@@ -4,6 +4,7 @@ import type { AccountEntity } from '../../../src/accounts/entity';
 import { authorizationDigest } from '../../../src/chains/evm/payments/typed-data';
 import { verifyLedger, type VerifyOptions } from '../../../src/ledger/verify';
 import { correctReorged } from '../../../src/transfers/confirm/reconcile-reorg';
+import { readSettlements } from '../../../src/x402/settlement/state';
 import { type BuiltWallet, randomAddress, signAs } from '../../factories';
 import { createFollowFixture, type FollowFixture } from '../following/fixture';
 import { allowSettling, buildSettler, claim, claimBy } from './settlement-fixture';
@@ -128,3 +129,31 @@ test('one that is reverted in its new block is an alert, and its settler has pai
   expect(await transaction(txId)).toMatchObject({ status: 'CONFIRMED' });
   expect(await available()).toBe(await anvil.client.getBalance({ address: settler.address as Hex }));
 });
+
+test.each(['900', '0', null])(
+  'one that brings the seller %s of 1000 fails when it is final, and its settler has paid the fee',
+  async (received) => {
+    const { chain, database, transaction } = fixture;
+    const txId = await send();
+    await fixture.mine();
+    await fixture.follow();
+    // as of a token that keeps a part for itself
+    const debited = received === null ? null : String(authorised);
+    await database.query('update transfer_attempts set debited = $2, received = $3 where tx_id = $1', [txId, debited, received]);
+    const outcome = async () => (await readSettlements(database.manager, [txId]))[0]?.outcome;
+    const hash = (await fixture.attempts(txId))[0]?.tx_hash;
+
+    expect(chain.finalityDepth).toBeGreaterThan(chain.confirmations);
+    expect(await settle(txId)).toMatchObject({ status: 'WAITING' });
+    expect(await outcome()).toMatchObject({ outcome: 'pending', hash });
+    await fixture.mine(chain.finalityDepth);
+    await fixture.follow();
+    const end = { status: 'FAILED', code: 'transfer_not_observed' };
+    expect(await fixture.ledger.settleTransfer({ txId })).toMatchObject(end);
+    expect(await fixture.ledger.settleTransfer({ txId })).toMatchObject(end);
+    expect(await transaction(txId)).toMatchObject({ status: 'FAILED', failure_code: 'transfer_not_observed', tx_hash: hash });
+    expect(await outcome()).toEqual({ outcome: 'failed', failure: 'unobserved', hash });
+    expect(await available()).toBeLessThan(parseEther('1'));
+    expect(await verify()).toEqual([]);
+  },
+);
