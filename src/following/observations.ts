@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { AttemptKind, ChainDefinition } from '../chains/types';
 import type { ChainObservation } from '../messages/transfer';
+import type { TransactionType } from '../transactions/types';
 import { depthOfEnd } from './depth';
 import { isContradicted } from './inclusions';
 
@@ -10,6 +11,9 @@ interface IncludedRow {
   block_number: string;
   kind: AttemptKind;
   success: boolean;
+  received: string | null;
+  transaction_type: TransactionType;
+  amount: string;
   required_confirmations: number;
   /** Its workflow may do more than wait for this attempt. */
   is_told: boolean;
@@ -26,7 +30,8 @@ export async function findAwaited(
   scannedTo: number,
 ): Promise<Map<string, ChainObservation>> {
   const rows = await manager.query<IncludedRow[]>(
-    `select t.tx_id, a.included_id, a.block_number, a.kind, a.success, t.required_confirmations,
+    `select t.tx_id, a.included_id, a.block_number, a.kind, a.success, a.received,
+            t.transaction_type, t.amount, t.required_confirmations,
             t.status <> 'SUBMITTED' or exists (select from transfer_attempts o where o.tx_id = t.tx_id and o.attempt <> a.attempt) as is_told
        from transactions t join transfer_attempts a on a.tx_id = t.tx_id and a.block_number <= $2
         and not ${isContradicted}
@@ -45,7 +50,12 @@ export async function findAwaited(
 function toObservation(row: IncludedRow, scannedTo: number, finalityDepth: number): ChainObservation {
   const blockNumber = Number(row.block_number);
   const confirmations = scannedTo - blockNumber + 1;
-  const needed = depthOfEnd(row, row.required_confirmations, finalityDepth);
+  const { kind, success, transaction_type: transactionType, required_confirmations: requiredConfirmations } = row;
+  const needed = depthOfEnd(
+    { transactionType, amount: BigInt(row.amount), requiredConfirmations },
+    { kind, success, received: row.received === null ? null : BigInt(row.received) },
+    finalityDepth,
+  );
   return { state: confirmations >= needed ? 'confirmed' : 'included', hash: row.included_id, blockNumber, confirmations };
 }
 

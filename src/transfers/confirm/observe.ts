@@ -57,13 +57,15 @@ export async function observeTransfer(deps: ChainDependencies, { txId }: { txId:
 async function recordInclusion(
   { database }: ChainDependencies,
   { chain }: ChainClient,
-  { txId, requiredConfirmations }: TransactionEntity,
+  transfer: TransactionEntity,
   { kind }: Attempt,
   { attempt, id, depth, effect }: Included,
 ): Promise<ChainObservation> {
-  const isStored = await inTransaction(database, (manager) => storeInclusion(manager, { txId, attempt, id }, effect));
+  const isStored = await inTransaction(database, (manager) =>
+    storeInclusion(manager, { txId: transfer.txId, attempt, id }, effect),
+  );
   if (!isStored) return absent;
-  const needed = depthOfEnd({ kind, success: effect.success }, requiredConfirmations, chain.finalityDepth);
+  const needed = depthOfEnd(transfer, { kind, ...effect }, chain.finalityDepth);
   return { state: depth >= needed ? 'confirmed' : 'included', hash: id, blockNumber: effect.blockNumber, confirmations: depth };
 }
 

@@ -2,7 +2,7 @@ import type { DataSource, EntityManager } from 'typeorm';
 import type { AlertLog } from '../../ledger/accounts';
 import { adjustFee } from '../../ledger/adjust-fee';
 import { findPosted } from '../../ledger/posted';
-import { isExecuted } from '../../following/depth';
+import { hasNotPaid, isExecuted } from '../../following/depth';
 import { inTransaction } from '../../platform/database';
 import { correctGas } from '../../settlers/correct-gas';
 import type { TransactionEntity } from '../../transactions/entity';
@@ -17,7 +17,7 @@ import { noteIfBlacklisted } from '../destination';
 import { findHeldAccountsForUpdate } from '../hold';
 import { observeTransfer } from './observe';
 import { sendAttempt } from '../broadcast/send-attempt';
-import { debitedBy, hasNotPaid } from '../end/settle';
+import { debitedBy } from '../end/settle';
 
 /**
  * `stands`: in a block again, and the ledger agrees; `absent`: in no block; `differs`: in a block with another effect than was

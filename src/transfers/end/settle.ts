@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { ChainDefinition } from '../../chains/types';
-import { depthOfEnd, isExecuted } from '../../following/depth';
+import { depthOfEnd, hasNotPaid, isExecuted } from '../../following/depth';
 import { type AlertLog, freezeForShortfalls } from '../../ledger/accounts';
 import { settleHold } from '../../ledger/entries';
 import { post } from '../../ledger/posting';
@@ -12,7 +12,6 @@ import { cancellationNote } from '../../screening/destinations';
 import { chargeGas } from '../../settlers/charge-gas';
 import type { TransactionEntity } from '../../transactions/entity';
 import { changeState, isEnded, findTransactionForUpdate } from '../../transactions/state';
-import { settlementType } from '../../transactions/types';
 import type { Inclusion } from '../attempts';
 import { loadAttempts, lockAttempts } from '../load-attempts';
 import { reasonToStop } from '../operate/cancellation-reason';
@@ -26,7 +25,7 @@ import { findHoldForUpdate, repayFromHold } from '../hold';
  * for an operator: NEEDS_ATTENTION, everything stays locked; a settlement, which holds nothing, ends FAILED. An ended transfer stays
  * as it is.
  * WAITING when no attempt is included any more, since a reorganisation has taken the inclusion back, and until the follower has
- * scanned as many blocks as the end needs: the transfer's confirmations, finality for what was not executed.
+ * scanned as many blocks as the end needs: the transfer's confirmations, finality for what was not executed or has not paid.
  */
 export function settleTransfer(
   { database, registry, log }: TransferDependencies,
@@ -42,17 +41,11 @@ export function settleTransfer(
     if (other) return parkExecutedTwice(manager, transfer, [inclusion, other], log);
 
     const chain = registry.get(transfer.chain);
-    const isUnpaid = hasNotPaid(transfer, inclusion);
-    // it failed for good, which cannot be taken back: as final as what was reverted
-    const needed = depthOfEnd(
-      { ...inclusion, success: inclusion.success && !isUnpaid },
-      transfer.requiredConfirmations,
-      chain.finalityDepth,
-    );
+    const needed = depthOfEnd(transfer, inclusion, chain.finalityDepth);
     if (inclusion.depth < BigInt(needed)) return waiting(`${inclusion.hash} ends the transfer ${needed} blocks deep`);
 
     const debited = debitedBy(transfer, inclusion);
-    if (!isUnpaid && isExecuted(inclusion) && debited === 0n && transfer.amount > 0n) {
+    if (isExecuted(inclusion) && debited === 0n && transfer.amount > 0n && !hasNotPaid(transfer, inclusion)) {
       const reason = `${inclusion.hash} succeeded without moving ${transfer.tokenSymbol}`;
       return parkFor(manager, transfer, 'transfer_not_observed', reason);
     }
@@ -118,10 +111,6 @@ function outcome(transfer: TransactionEntity, inclusion: Inclusion): SettleResul
   // a token that keeps a part for itself: what left is debited, the transfer is done
   return { status: 'CONFIRMED', code: null, reason: shortfall };
 }
-
-/** An executed settlement that has not brought the seller all of the payment: its goods are owed for the whole amount only. */
-export const hasNotPaid = ({ transactionType, amount }: TransactionEntity, inclusion: Inclusion): boolean =>
-  transactionType === settlementType && isExecuted(inclusion) && (inclusion.received ?? 0n) < amount;
 
 const waiting = (reason: string): SettleResult => ({ status: 'WAITING', code: null, reason });
 

@@ -2,6 +2,7 @@ import { type Address, type Hex, keccak256, parseEther, toHex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { AccountEntity } from '../../../src/accounts/entity';
 import { authorizationDigest } from '../../../src/chains/evm/payments/typed-data';
+import { findAwaited } from '../../../src/following/observations';
 import { verifyLedger, type VerifyOptions } from '../../../src/ledger/verify';
 import { correctReorged } from '../../../src/transfers/confirm/reconcile-reorg';
 import { readSettlements } from '../../../src/x402/settlement/state';
@@ -145,6 +146,11 @@ test.each(['900', '0', null])(
 
     expect(chain.finalityDepth).toBeGreaterThan(chain.confirmations);
     expect(await settle(txId)).toMatchObject({ status: 'WAITING' });
+    const awaited = async () => {
+      const scannedTo = Number(await fixture.anvil.client.getBlockNumber());
+      return (await findAwaited(database.manager, chain, scannedTo)).get(txId);
+    };
+    expect(await awaited()).toBeUndefined();
     expect(await outcome()).toMatchObject({ outcome: 'pending', hash });
     await fixture.mine(chain.finalityDepth);
     await fixture.follow();
