@@ -84,7 +84,8 @@ const headerText = fc.oneof(
 
 function headersOf(parameters: Parameter[]): fc.Arbitrary<Record<string, string>> {
   const own = Object.fromEntries(parameters.map(({ name }) => [name, headerText]));
-  const general = { 'X-Request-Id': headerText, traceparent: headerText, Accept: headerText, 'Accept-Encoding': headerText };
+  const encodings = fc.oneof(headerText, fc.constantFrom('gzip', '*', 'gzip;q=0', 'br, gzip', 'identity'));
+  const general = { 'X-Request-Id': headerText, traceparent: headerText, Accept: headerText, 'Accept-Encoding': encodings };
   return fc.record({ ...own, ...general }, { requiredKeys: [], noNullPrototype: true });
 }
 

@@ -1,4 +1,5 @@
 import { Agent, request as httpRequest } from 'node:http';
+import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { AnswerCheck, cachingOf, type Document, type NamedOperation, operationsOf } from '../openapi';
 import { requestsOf, type HttpRequest } from './requests';
@@ -134,11 +135,12 @@ async function send({ baseUrl, token, headers: added }: Target, request: HttpReq
     const outgoing = httpRequest(
       { agent, host: url.hostname, port: url.port, method, path: `${url.pathname}${path}`, headers, timeout: 30_000 },
       (incoming) => {
-        let text = '';
-        incoming.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+        const chunks: Buffer[] = [];
+        incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
         incoming.on('error', reject).on('end', () => {
           const seen = new Headers();
           for (const [name, value] of Object.entries(incoming.headers)) seen.set(name, String(value));
+          const text = decode(Buffer.concat(chunks), seen.get('content-encoding'));
           const isJson = /json/.test(seen.get('content-type') ?? '');
           resolve({ status: incoming.statusCode ?? 0, headers: seen, body: isJson ? JSON.parse(text) : text });
         });
@@ -147,6 +149,12 @@ async function send({ baseUrl, token, headers: added }: Target, request: HttpReq
     outgoing.on('timeout', () => outgoing.destroy(new Error(`${method} ${path}: no answer`))).on('error', reject);
     outgoing.end(body ?? undefined);
   });
+}
+
+/** Headers are generated, so one of them may ask for compressed answers. */
+function decode(bytes: Buffer, encoding: string | null): string {
+  if (encoding !== null && encoding !== 'gzip') throw new Error(`an answer is encoded as ${encoding}`);
+  return (encoding === 'gzip' ? gunzipSync(bytes) : bytes).toString('utf8');
 }
 
 /** Closes the connection, so that the run can end. */
