@@ -6,7 +6,7 @@ import { officialPython } from './official/installed';
 import { pythonBuyer, type PythonBuyer, pythonSeller } from './official/python';
 import { type SoldRoute, soldRoutes } from './official/routes';
 import { type Seller, sellers } from './official/sellers';
-import { approvePermit2, newPayer, paidOn, untilSettling, usdcOf } from './payers';
+import { approvePermit2, balanceOf, newPayer, untilSettling } from './payers';
 
 /** The official package of Python: another implementation of both sides. */
 
@@ -26,8 +26,8 @@ const interpreter = officialPython();
     await untilSettling();
     await approvePermit2(await newPayer(allowing));
     buyer = pythonBuyer(python);
-    inPython = await pythonSeller(python, payTo, paidOn().usdc);
-    inExpress = await sellers['@x402/express'](payTo, paidOn().usdc);
+    inPython = await pythonSeller(python, payTo);
+    inExpress = await sellers['@x402/express'](payTo);
   }, 300_000);
   afterAll(async () => {
     await buyer.close();
@@ -36,10 +36,10 @@ const interpreter = officialPython();
   });
 
   /** Name of a buyer; with an allowance nobody signs a permit. */
-  async function buyerOf({ sponsoring }: SoldRoute): Promise<string> {
+  async function buyerOf({ sponsoring, token }: SoldRoute): Promise<string> {
     if (!sponsoring) return allowing;
     const name = `without allowance ${randomBytes(8).toString('hex')}`;
-    await newPayer(name);
+    await newPayer(name, token);
     return name;
   }
 
@@ -49,15 +49,15 @@ const interpreter = officialPython();
   });
 
   test.each(routes)('buys %s', async (path, route) => {
-    const [before, name] = [await usdcOf(payTo), await buyerOf(route)];
+    const [before, name] = [await balanceOf(route.token, payTo), await buyerOf(route)];
     expect(await buyer.buy(keyOf(name), `${inExpress.url}${path}`)).toMatchObject(sale(path, name));
-    expect((await usdcOf(payTo)) - before).toBe(1000n);
+    expect((await balanceOf(route.token, payTo)) - before).toBe(1000n);
   });
 
   test.each(routes)('sells %s', async (path, route) => {
-    const [before, name] = [await usdcOf(payTo), await buyerOf(route)];
+    const [before, name] = [await balanceOf(route.token, payTo), await buyerOf(route)];
     expect(await buy(account(name), `${inPython.url}${path}`)).toMatchObject(sale(path, name));
-    expect((await usdcOf(payTo)) - before).toBe(1000n);
+    expect((await balanceOf(route.token, payTo)) - before).toBe(1000n);
   });
 
   test('buys from itself', async () => {

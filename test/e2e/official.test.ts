@@ -7,7 +7,7 @@ import { ledgerDifferences } from './ledger';
 import { type Bought, buy } from './official/buyer';
 import { type SoldRoute, soldRoutes } from './official/routes';
 import { type Seller, sellers } from './official/sellers';
-import { approvePermit2, newPayer, paidChain, paidOn, untilSettling, usdcOf } from './payers';
+import { approvePermit2, balanceOf, newPayer, paidChain, paidOn, untilSettling } from './payers';
 
 /** The official packages of sellers and buyers on the running stack, as anybody would use them. */
 
@@ -15,8 +15,12 @@ const payTo = getAddress(`0x${randomBytes(20).toString('hex')}`);
 const allowing = account(`allowing ${Date.now()}`);
 let settler: Address;
 
-const buyerOf = ({ method, sponsoring }: SoldRoute): PrivateKeyAccount | Promise<PrivateKeyAccount> =>
-  method === 'permit2' && !sponsoring ? allowing : newPayer();
+const buyerOf = ({ method, sponsoring, token }: SoldRoute): PrivateKeyAccount | Promise<PrivateKeyAccount> =>
+  method === 'permit2' && !sponsoring ? allowing : newPayer(undefined, token);
+
+/** Of both tokens, atomic units. */
+const earnings = async (): Promise<bigint> => (await balanceOf('USDC', payTo)) + (await balanceOf('USDT', payTo));
+const sentBy = ({ address }: PrivateKeyAccount): Promise<number> => devChain(paidOn().rpc).getTransactionCount({ address });
 
 beforeAll(async () => {
   settler = await untilSettling();
@@ -28,20 +32,21 @@ describe.each(Object.entries(sellers))('%s', (_name, start) => {
   let seller: Seller;
 
   beforeAll(async () => {
-    seller = await start(payTo, paidOn().usdc);
+    seller = await start(payTo);
   });
   afterAll(() => seller.close());
 
   /** What the buyer has got, what was asked of the gateway for it, and what the seller has earned; atomic units. */
   async function purchase(buyer: PrivateKeyAccount, path: string): Promise<Bought & { asked: Seller['asked']; earned: bigint }> {
-    const before = await usdcOf(payTo);
+    const before = await earnings();
     seller.asked.length = 0;
     const answer = await buy(buyer, `${seller.url}${path}`);
-    return { ...answer, asked: [...seller.asked], earned: (await usdcOf(payTo)) - before };
+    return { ...answer, asked: [...seller.asked], earned: (await earnings()) - before };
   }
 
   test.each(soldRoutes.map((route) => [route.path, route] as const))('%s is sold', async (path, route) => {
     const buyer = await buyerOf(route);
+    const sent = await sentBy(buyer);
     const { status, body, settled, asked, earned } = await purchase(buyer, path);
     expect({ status, body, settled }).toMatchObject({
       ...{ status: 200, body: { sold: path } },
@@ -51,6 +56,8 @@ describe.each(Object.entries(sellers))('%s', (_name, start) => {
     expect(earned).toBe(1000n);
     const receipt = await devChain(paidOn().rpc).getTransactionReceipt({ hash: settled?.transaction as Hex });
     expect(receipt).toMatchObject({ status: 'success', from: settler.toLowerCase() });
+    // its approval is the one transaction that a buyer signs
+    expect((await sentBy(buyer)) - sent).toBe(/erc20Approval/.test(path) ? 1 : 0);
   });
 
   test.each([

@@ -10,20 +10,26 @@ import { signed } from '../x402';
 /** Where payments are settled in these tests. */
 export const paidChain = 'base';
 
-/** RPC url and USDC contract of the chain. */
-export function paidOn(): { rpc: string; usdc: Address } {
-  const { rpc, tokens } = stack().chains[paidChain] as { rpc: string; tokens: Record<string, string> };
-  return { rpc, usdc: tokens['USDC'] as Address };
+/** USDT is a token without permits (EIP-2612). */
+export type PaidToken = 'USDC' | 'USDT';
+
+/** RPC url and contracts of the chain. */
+export function paidOn(): { rpc: string; usdc: Address; tokens: Record<PaidToken, Address> } {
+  const { rpc, tokens } = stack().chains[paidChain] as { rpc: string; tokens: Record<PaidToken, Address> };
+  return { rpc, usdc: tokens.USDC, tokens };
 }
 
 /** The primary settler; the key of the house is generated once the stack runs. */
 export const findSettler = (): Promise<Address> =>
   waitFor(() => stack().settlers[paidChain] as Address | undefined, { timeoutMs: 240_000, intervalMs: 500 });
 
-/** A payer with 1 USDC: it has neither coins nor given Permit2 an allowance. */
-export async function newPayer(name = `payer ${randomBytes(8).toString('hex')}`): Promise<PrivateKeyAccount> {
+/** A payer with 1 USDC, or of another token: it has neither coins nor given Permit2 an allowance. */
+export async function newPayer(
+  name = `payer ${randomBytes(8).toString('hex')}`,
+  token: PaidToken = 'USDC',
+): Promise<PrivateKeyAccount> {
   const payer = account(name);
-  await fund(paidChain, 'USDC', payer.address, '1');
+  await fund(paidChain, token, payer.address, '1');
   return payer;
 }
 
@@ -47,7 +53,10 @@ export async function approvePermit2(payer: PrivateKeyAccount): Promise<void> {
 }
 
 /** Atomic units. */
-export function usdcOf(owner: string): Promise<bigint> {
-  const { rpc, usdc } = paidOn();
-  return devChain(rpc).readContract({ address: usdc, abi: erc20Abi, functionName: 'balanceOf', args: [owner as Address] });
+export function balanceOf(token: PaidToken, owner: string): Promise<bigint> {
+  const { rpc, tokens } = paidOn();
+  return devChain(rpc).readContract({
+    ...{ address: tokens[token], abi: erc20Abi, functionName: 'balanceOf', args: [owner as Address] },
+  });
 }
+export const usdcOf = (owner: string): Promise<bigint> => balanceOf('USDC', owner);

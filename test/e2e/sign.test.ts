@@ -5,7 +5,7 @@ import { getAddress } from 'viem';
 import { ledgerDifferences } from './ledger';
 import { bought } from './official/buyer';
 import { type Seller, sellers } from './official/sellers';
-import { paidOn, untilSettling, usdcOf } from './payers';
+import { untilSettling, usdcOf } from './payers';
 import { type Account, balances, call, fundedAccount, transactionWhen } from './support';
 
 /** Clients that pay from their own accounts: official sellers on the running stack, and the signatures of the nodes. */
@@ -17,7 +17,7 @@ let seller: Seller;
 beforeAll(async () => {
   await untilSettling();
   payer = await fundedAccount('base', { USDC: '5' });
-  seller = await sellers['@x402/express'](payTo, paidOn().usdc);
+  seller = await sellers['@x402/express'](payTo);
 }, 360_000);
 afterAll(async () => {
   await seller.close();

@@ -18,6 +18,8 @@ def buy(asked):
     client = x402ClientSync()
     client.register("eip155:*", ExactEvmScheme(signer))
     client.register("eip155:*", UptoEvmScheme(signer))
+    # beside the assets that the package knows
+    client.set_spend_controls({"allowed_assets": [{"network": "eip155:8453", "asset": asked["allowed"]}]})
     response = x402_requests(client).get(asked["url"], timeout=60)
     settled = response.headers.get("PAYMENT-RESPONSE")
     return {

@@ -19,12 +19,13 @@ export interface Bought {
 
 /** Buys with `@x402/fetch`, in either version of the protocol, and reads the chain at `rpc`. */
 export async function buy(account: PrivateKeyAccount, url: string): Promise<Bought> {
-  const { rpc } = paidOn();
+  const { rpc, tokens } = paidOn();
   const signer = toClientEvmSigner(account, devChain(rpc));
   const client = new x402Client()
     .register('eip155:*', new ExactEvmScheme(signer, { rpcUrl: rpc }))
     .register('eip155:*', new UptoEvmScheme(signer, { rpcUrl: rpc }))
-    .registerV1('base', new ExactEvmSchemeV1(signer));
+    .registerV1('base', new ExactEvmSchemeV1(signer))
+    .setSpendControls({ allowedAssets: [{ network: 'eip155:8453', asset: tokens.USDT }] });
   return bought(await wrapFetchWithPayment(fetch, client)(url));
 }
 

@@ -15,10 +15,10 @@ const script = (name: string): string => path.join(__dirname, '../../official', 
 const limitMs = 90_000;
 
 /** Sells the same routes as the others. */
-export async function pythonSeller(python: string, payTo: Address, asset: Address): Promise<Omit<Seller, 'asked'>> {
+export async function pythonSeller(python: string, payTo: Address): Promise<Omit<Seller, 'asked'>> {
   const seller = spawn(python, [script('seller.py')], { stdio: ['pipe', 'pipe', 'inherit'] });
   const token = await api().accessToken();
-  const sold = { facilitator: `${stack().base_url}/x402`, token, routes: toRoutes(payTo, asset), usualAmount };
+  const sold = { facilitator: `${stack().base_url}/x402`, token, routes: toRoutes(payTo), usualAmount };
   seller.stdin.end(`${JSON.stringify(sold)}\n`);
   const port = await nextLine(createInterface(seller.stdout));
   return { url: `http://127.0.0.1:${port}`, close: () => end(seller) };
@@ -36,7 +36,8 @@ export function pythonBuyer(python: string): PythonBuyer {
   return {
     buy: async (key, url) => {
       const answered = nextLine(lines);
-      buyer.stdin.write(`${JSON.stringify({ key, url, rpc: paidOn().rpc })}\n`);
+      const { rpc, tokens } = paidOn();
+      buyer.stdin.write(`${JSON.stringify({ key, url, rpc, allowed: tokens.USDT })}\n`);
       return JSON.parse(await answered) as Bought;
     },
     close: () => end(buyer),

@@ -66,10 +66,10 @@ function resourceServer(): { server: x402ResourceServer; asked: Seller['asked'] 
   return { server, asked: facilitator.asked };
 }
 
-async function expressSeller(payTo: Address, asset: Address): Promise<Seller> {
+async function expressSeller(payTo: Address): Promise<Seller> {
   const { server, asked } = resourceServer();
   const app = express();
-  app.use(expressMiddleware(toRoutes(payTo, asset), server));
+  app.use(expressMiddleware(toRoutes(payTo), server));
   for (const { path, scheme } of soldRoutes)
     app.get(path, ({ query: { take } }, response) => {
       if (scheme === 'upto') overrideInExpress(response, { amount: typeof take === 'string' ? take : usualAmount });
@@ -78,10 +78,10 @@ async function expressSeller(payTo: Address, asset: Address): Promise<Seller> {
   return { ...(await listening(app.listen(0, '127.0.0.1'))), asked };
 }
 
-async function honoSeller(payTo: Address, asset: Address): Promise<Seller> {
+async function honoSeller(payTo: Address): Promise<Seller> {
   const { server, asked } = resourceServer();
   const app = new Hono();
-  app.use(honoMiddleware(toRoutes(payTo, asset), server));
+  app.use(honoMiddleware(toRoutes(payTo), server));
   for (const { path, scheme } of soldRoutes)
     app.get(path, (context) => {
       if (scheme === 'upto') overrideInHono(context, { amount: context.req.query('take') ?? usualAmount });
