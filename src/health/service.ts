@@ -2,16 +2,20 @@ import type { Client } from '@temporalio/client';
 import type { DataSource } from 'typeorm';
 import type { ChainRegistry } from '../chains/registry';
 import { areOrdersCompared } from '../orders/reconcile-required';
+import { CachedValue } from '../platform/cached-value';
+import type { HealthChecks } from '../platform/metrics';
 import { withinMs } from '../platform/temporal';
 import { quorum } from '../messages/nodes';
+import { reportSettlers, type SettlerReport } from '../settlers/report';
+import { getSupply } from '../settlers/supply';
 
 const checkTimeoutMs = 2_000;
 /** Results are cached, since the endpoint can be called without a token. */
 const cacheTtlMs = 1_000;
 /** A follower that has not updated its cursor for this long, and for ten blocks, counts as stopped. */
 const staleAfterMs = 60_000;
-
-export type Checks = Record<string, boolean>;
+/** Coins are measured as often by the worker; the query is a long one. */
+const settlersMaxAgeMs = 30_000;
 
 export interface HealthDependencies {
   database: DataSource;
@@ -21,24 +25,27 @@ export interface HealthDependencies {
   signerUrls: string[];
 }
 
-/** Checks the services that transfers depend on. */
+/** Checks the services that transfers depend on, and names the settlers that have too few coins. */
 export class HealthService {
-  private latest: { checks: Promise<Checks>; at: number } | undefined;
+  private latest: { checks: Promise<HealthChecks>; at: number } | undefined;
+  private readonly settlers = new CachedValue((manager) => reportSettlers(manager), settlersMaxAgeMs);
 
   constructor(private readonly deps: HealthDependencies) {}
 
-  ready(): Promise<Checks> {
+  ready(): Promise<HealthChecks> {
     if (!this.latest || Date.now() - this.latest.at > cacheTtlMs) this.latest = { checks: this.check(), at: Date.now() };
     return this.latest.checks;
   }
 
-  private async check(): Promise<Checks> {
+  private async check(): Promise<HealthChecks> {
     const { database, temporal, registry, signerUrls } = this.deps;
-    const [databaseUp, orders, temporalUp, chains, signers] = await Promise.all([
+    const [databaseUp, orders, temporalUp, chains, settlers, signers] = await Promise.all([
       succeeds(() => database.query('select 1')),
       withTimeout(areOrdersCompared(database)).catch(() => false),
       succeeds(() => withinMs(temporal, checkTimeoutMs, () => temporal.connection.workflowService.getSystemInfo({}))),
       freshChains(database, registry).catch(() => new Set<string>()),
+      // without an answer of the database nothing is said of them: the check of the database fails then
+      withTimeout(this.settlers.get(database.manager)).catch(() => []),
       Promise.all(signerUrls.map(isHealthy)),
     ]);
     return {
@@ -48,8 +55,19 @@ export class HealthService {
       temporal: temporalUp,
       signers: signers.filter(Boolean).length >= quorum,
       ...Object.fromEntries(registry.all.map(({ name }) => [`chain:${name}`, chains.has(name)])),
+      ...describeDry(settlers),
     };
   }
+}
+
+/**
+ * By chain, which settlers are dry. A detail and no failing check: transfers need no settler, and payments are settled by the others of the
+ * chain.
+ */
+function describeDry(settlers: SettlerReport[]): Record<string, string> {
+  const dry = settlers.filter((settler) => getSupply(settler) === 'dry');
+  const idsOn = (name: string) => dry.filter(({ chain }) => chain === name).map(({ settlerId }) => settlerId);
+  return Object.fromEntries(dry.map(({ chain }) => [`settlers:${chain}`, `dry: ${idsOn(chain).join(', ')}`]));
 }
 
 async function freshChains(database: DataSource, registry: ChainRegistry): Promise<Set<string>> {

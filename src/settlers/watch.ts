@@ -2,12 +2,7 @@ import type { DataSource } from 'typeorm';
 import type { Logger } from '../platform/logging';
 import { oldestSettlement, openSettlements, refusedClients, settlerBalance, settlerRunway } from './metrics';
 import { reportSettlers, type SettlerReport } from './report';
-
-/** Settlements: with fewer, operators are told to send coins. */
-const lowRunway = 500n;
-const dryRunway = 50n;
-
-type Supply = 'enough' | 'low' | 'dry';
+import { dryRunway, getSupply, lowRunway, type Supply } from './supply';
 
 /** Measures the settlers, and logs once when one of them runs out of coins. */
 export class SettlerWatch {
@@ -38,14 +33,6 @@ export class SettlerWatch {
     else if (supply === 'low') this.log.warn(about, `a settler has coins for fewer than ${lowRunway} settlements`);
     else this.log.info(about, 'a settler has enough coins again');
   }
-}
-
-/** A settler that takes nothing new needs no coins beyond those for what it has, which were there when it took it. */
-function getSupply({ status, balance, runway }: SettlerReport): Supply {
-  if (status !== 'ACTIVE') return 'enough';
-  if (balance === 0n) return 'dry';
-  if (runway === null || runway >= lowRunway) return 'enough';
-  return runway < dryRunway ? 'dry' : 'low';
 }
 
 function measure({ settlerId, chain, balance, open, oldestAt, runway, refusedClients: refused }: SettlerReport): void {

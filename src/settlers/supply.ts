@@ -1,0 +1,15 @@
+import type { SettlerReport } from './report';
+
+/** Settlements: with fewer, operators are told to send coins. */
+export const lowRunway = 500n;
+export const dryRunway = 50n;
+
+export type Supply = 'enough' | 'low' | 'dry';
+
+/** A settler that takes nothing new needs no coins beyond those for what it has, which were there when it took it. */
+export function getSupply({ status, balance, runway }: Pick<SettlerReport, 'status' | 'balance' | 'runway'>): Supply {
+  if (status !== 'ACTIVE') return 'enough';
+  if (balance === 0n) return 'dry';
+  if (runway === null || runway >= lowRunway) return 'enough';
+  return runway < dryRunway ? 'dry' : 'low';
+}
