@@ -6,10 +6,11 @@ import { AccountRepository } from '../accounts/repository';
 import { enabledChain } from '../accounts/service';
 import { audit } from '../audit/log';
 import type { GetFamily } from '../chains/family';
+import { schemesOf } from '../chains/payment-methods';
 import type { ChainRegistry } from '../chains/registry';
 import type { ChainDefinition } from '../chains/types';
 import { inTransaction } from '../platform/database';
-import { GatewayError, notFound } from '../platform/errors';
+import { GatewayError, invalidParameter, notFound } from '../platform/errors';
 import { isUuid, newId } from '../platform/ids';
 import { type AddressedSettler, withAddresses } from '../settlers/addresses';
 import { SettlerEntity } from '../settlers/entity';
@@ -33,11 +34,14 @@ export class SettlerOperations {
 
   /**
    * A new settler with an address of its own, which needs coins of the chain before it can settle anything.
-   * @throws GatewayError invalid_parameter for a chain that is not enabled; unavailable, wallet_not_active as readyHouseWallet.
+   * @throws GatewayError invalid_parameter for a chain that is not enabled, and for one on which no payments are settled; unavailable,
+   *   wallet_not_active as readyHouseWallet.
    */
   async create(chainName: string, { isPrimary }: { isPrimary: boolean }): Promise<AddressedSettler> {
     const { database, registry, keyWaitMs } = this.deps;
     const chain = enabledChain(registry, chainName);
+    if (schemesOf(chain.family).length === 0)
+      throw invalidParameter('chain', `no payments are settled on ${chain.name}, so it needs no settler`);
     const { walletId } = await readyHouseWallet(database, keyWaitMs);
     const settlerId = newId();
     await inTransaction(database, async (manager) => {

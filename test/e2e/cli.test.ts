@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { Client } from 'pg';
 import { createActiveWallet, send, stack, waitFor } from '../stack/client';
-import { gateway, json } from './gateway';
+import { gateway, json, nodeCerts } from './gateway';
 import { type Account, addAsset, balances, call, fundedAccount, transferAndWait } from './support';
 
 /** The operators' command line on the running stack, each command a process of its own. */
@@ -106,6 +106,14 @@ describe('clients, users and API keys', () => {
   });
 });
 
+test.each(['bitcoin', 'tron', 'solana'])('settlers are not created on %s, where no payments are settled', async (chain) => {
+  const { code, out, err } = await gateway(['settlers', 'create', chain], { CHAINS: chain, ...nodeCerts() });
+  expect({ code, out, err }).toEqual({
+    ...{ code: 1, out: '' },
+    err: `gateway: chain: no payments are settled on ${chain}, so it needs no settler\n`,
+  });
+});
+
 describe('settings of operators', () => {
   test('a wallet’s limit refuses a transfer with business_error until it is cleared', async () => {
     expect(await json('wallet', 'limit', 'set', walletId, 'USDT', '--max-single', '1.5')).toEqual({
@@ -172,10 +180,7 @@ describe('transfers and the ledger', () => {
     const { orders } = await json('orders', 'show', tx_id as string);
     expect(orders).toEqual([expect.objectContaining({ attempt: 1, kind: 'transfer', signature: 'not checked' })]);
     const secrets = path.join(path.dirname(process.env.GATEWAY_TEST_STACK ?? ''), 'secrets');
-    const keys = {
-      ORDER_KEYS_FILE: path.join(secrets, 'order-keys.json'),
-      MPC_NODE_PEER_CERTS_FILE: path.join(secrets, 'mpc-all.cert.pem'),
-    };
+    const keys = { ORDER_KEYS_FILE: path.join(secrets, 'order-keys.json'), ...nodeCerts() };
     expect((await gateway(['orders', 'show', tx_id as string], keys)).out).toMatch(
       /kid +signature[\s\S]* valid [\s\S]*Nodes\n[\s\S]*Journals\n[\s\S]* admitted .* signed /,
     );

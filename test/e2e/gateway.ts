@@ -1,4 +1,5 @@
-import { stack } from '../stack/client';
+import path from 'node:path';
+import { dataFolder, stack } from '../stack/client';
 import { type Result, runGateway } from '../stack/gateway-command';
 
 /** The operators' command line on the running stack, each command a process of its own. */
@@ -12,6 +13,9 @@ export function gateway(args: string[], env: Record<string, string> = {}): Promi
     ...env,
   });
 }
+
+/** Setting of the commands that check what the signing nodes attest. */
+export const nodeCerts = () => ({ MPC_NODE_PEER_CERTS_FILE: path.join(dataFolder(), 'secrets', 'mpc-all.cert.pem') });
 
 /** Output of a command with --json. @throws Error when it failed. */
 export async function json(...args: string[]) {

@@ -1,11 +1,10 @@
-import path from 'node:path';
 import type { Address } from 'viem';
 import { houseDestination } from '../../dev/node-limits';
 import { gatewayQuery } from '../adversary/processes';
 import { chainAt } from '../crash/transfer';
 import { randomAddress } from '../factories';
-import { dataFolder, fund, waitFor } from '../stack/client';
-import { gateway, json } from './gateway';
+import { fund, waitFor } from '../stack/client';
+import { gateway, json, nodeCerts } from './gateway';
 import { ledgerDifferences } from './ledger';
 import { findSettler } from './payers';
 
@@ -22,11 +21,7 @@ interface Settler {
 let settler: Settler;
 
 const settlers = async (...args: string[]) => {
-  const settings = {
-    CHAINS: chain,
-    MPC_NODE_PEER_CERTS_FILE: path.join(dataFolder(), 'secrets', 'mpc-all.cert.pem'),
-  };
-  const { code, out, err } = await gateway(['settlers', ...args, '--json'], settings);
+  const { code, out, err } = await gateway(['settlers', ...args, '--json'], { CHAINS: chain, ...nodeCerts() });
   return { code, err, row: code === 0 ? (JSON.parse(out) as Record<string, string>) : {} };
 };
 const balanceOf = (address: string) => chainAt(chain).getBalance({ address: address as Address });

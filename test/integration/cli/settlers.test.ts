@@ -2,7 +2,8 @@ import type { DataSource } from 'typeorm';
 import { AccountEntity } from '../../../src/accounts/entity';
 import { OwnAddresses } from '../../../src/accounts/own-addresses';
 import { getFamily } from '../../../src/chains/families';
-import { SettlerOperations } from '../../../src/cli/settler-operations';
+import { loadRegistry } from '../../../src/chains/registry';
+import { type SettlerDependencies, SettlerOperations } from '../../../src/cli/settler-operations';
 import { houseClientId } from '../../../src/platform/house';
 import { newId } from '../../../src/platform/ids';
 import { activateWallet } from '../../../src/wallets/activate-wallet';
@@ -15,6 +16,7 @@ import { ethereum, registry } from '../ledger/fixture';
 let gateway: TestDatabase;
 /** With the login of operators. */
 let asOperator: DataSource;
+let dependencies: SettlerDependencies;
 let operations: SettlerOperations;
 
 beforeEach(async () => {
@@ -23,7 +25,8 @@ beforeEach(async () => {
   asOperator = await openDatabase(url);
   const silent = { error: () => undefined };
   const addresses = new OwnAddresses(new AttestedKeys(nodeKeys, silent), getFamily, silent);
-  operations = new SettlerOperations({ database: asOperator, registry, getFamily, addresses, keyWaitMs: 0 });
+  dependencies = { database: asOperator, registry, getFamily, addresses, keyWaitMs: 0 };
+  operations = new SettlerOperations(dependencies);
 });
 afterEach(async () => {
   await asOperator.destroy();
@@ -76,6 +79,17 @@ describe('the first settler', () => {
     await query(`update wallets set status = 'SUSPENDED' where wallet_id = $1`, [walletId]);
     await expect(operations.create('ethereum', { isPrimary: false })).rejects.toMatchObject({ code: 'wallet_not_active' });
   });
+});
+
+test.each(['bitcoin', 'tron', 'solana'])('none is created on %s, where no payments are settled', async (chain) => {
+  const chains = loadRegistry('local', [chain]);
+  const elsewhere = new SettlerOperations({ ...dependencies, registry: chains });
+  await expect(elsewhere.create(chain, { isPrimary: true })).rejects.toMatchObject({
+    code: 'invalid_parameter',
+    message: `chain: no payments are settled on ${chain}, so it needs no settler`,
+  });
+  // no key is generated for it
+  expect(await housesWallets()).toEqual([]);
 });
 
 describe('the primary settler', () => {
