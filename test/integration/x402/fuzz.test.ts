@@ -4,7 +4,8 @@ import type { JsonObject, JsonValue } from '../../../src/chains/types';
 import { nasty } from '../../properties/values';
 import { change, permitInfo } from '../../unit/x402/bodies';
 import { draft, type Kind, sign } from '../../x402';
-import { openShop, type SellerScene } from './seller';
+import { setFeeLevels } from '../../factories';
+import { base, openShop, type SellerScene } from './seller';
 
 /** Repeats a run, and makes it longer. */
 const seed = Number(process.env.PROPERTY_SEED ?? Math.floor(Math.random() * 2 ** 31));
@@ -32,12 +33,21 @@ function pay({ kind, ofWallet }: (typeof payments)[number]): Promise<JsonObject>
   return sign(draft({ kind, payer: payers.payer, ...from, facilitator: primary, changes: until }), payers.payer);
 }
 
+/** As the chain's follower does: nothing is accepted ten minutes after the last ones. */
+const newFeeLevels = () => setFeeLevels(shop.fixture.database, base);
+let following: NodeJS.Timeout | undefined;
+
 beforeAll(async () => {
   process.stderr.write(`PROPERTY_SEED=${seed} X402_FUZZ_RUNS=${runs}\n`);
   shop = await openShop({ sponsors: true, coins });
   good = await Promise.all(payments.map(pay));
+  // where it fails, settlements are refused below
+  following = setInterval(() => void newFeeLevels().catch(() => undefined), 60_000);
 }, 120_000);
-afterAll(() => shop?.close());
+afterAll(async () => {
+  clearInterval(following);
+  await shop?.close();
+});
 
 /** With what a payer may add so that somebody else sets its allowance. */
 const withExtensions = (body: JsonObject): JsonObject =>
