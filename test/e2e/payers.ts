@@ -10,7 +10,7 @@ import { signed } from '../x402';
 /** Where payments are settled in these tests. */
 export const paidChain = 'base';
 
-/** USDT is a token without permits (EIP-2612). */
+/** The local chain's USDT is a token without permits (EIP-2612). */
 export type PaidToken = 'USDC' | 'USDT';
 
 /** RPC url and contracts of the chain. */
