@@ -5,7 +5,7 @@ import { createTronFixture, type TronFixture } from './fixture';
 
 jest.setTimeout(120_000);
 
-/** What a transfer of tokens burns: nothing, the rest, or all that its limit allows; the books have what the chain has taken. */
+/** What a transfer of tokens burns: nothing, the rest, or all that its limit allows; the books have what the chain has taken, and what its event says. */
 
 let fixture: TronFixture;
 beforeAll(async () => {
@@ -83,4 +83,14 @@ test('a token that has become much dearer: OUT_OF_ENERGY, FAILED with all that t
   expect(transaction).toMatchObject({ failure_code: 'reverted_on_chain', fee: String(receipt.fee) });
   expect(await fixture.balance(fixture.alice, 'USDT')).toEqual(before);
   await expectBooksOfTheChain();
+});
+
+// the last one: the token does nothing afterwards
+test('a call that succeeds without a Transfer event has paid nobody: an operator looks at it, and the tokens stay locked', async () => {
+  const before = await fixture.balance(fixture.alice, 'USDT');
+  const { transaction, receipt } = await transferUsdt(() => fixture.simulated.control('contract', { address: usdt, code: '00' }));
+  expect(receipt).toMatchObject({ receipt: { result: 'SUCCESS' } });
+  expect(receipt.log).toBeUndefined();
+  expect(transaction).toMatchObject({ status: 'NEEDS_ATTENTION', failure_code: 'transfer_not_observed' });
+  expect(await fixture.balance(fixture.alice, 'USDT')).toEqual({ available: before.available - 5_000_000n, locked: 5_000_000n });
 });
