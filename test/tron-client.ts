@@ -6,11 +6,22 @@ import type { Holder, TestChain } from './tron-simulator';
 
 export const tronDefinition = (changes: Partial<ChainDefinition> = {}): ChainDefinition => ({ ...tronChain(), ...changes });
 
+/** A minute later than the chain, which runs ahead of the clock when blocks are made on demand. */
+const clockOf =
+  ({ simulator }: TestChain): (() => number) =>
+  () =>
+    Math.max(Date.now(), simulator.chain.head.timeMs) + 60_000;
+
 /** `names`: of endpoints of the simulator, in the order in which they are asked; without any it is the simulator itself. */
-export const connectTron = (chain: TestChain, names: string[] = [], changes: Partial<ChainDefinition> = {}): TronChainClient =>
+export const connectTron = (
+  chain: TestChain,
+  names: string[] = [],
+  { now = clockOf(chain), ...changes }: Partial<ChainDefinition> & { now?: () => number } = {},
+): TronChainClient =>
   new TronChainClient(
     tronDefinition(changes),
     (names.length > 0 ? names.map((name) => `${chain.url}/endpoint/${name}`) : [chain.url]).map((url) => `${url}?rate=1000`),
+    now,
   );
 
 export const payTron = (

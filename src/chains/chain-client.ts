@@ -102,7 +102,10 @@ export type AttemptStatus = { attempt: number } & AttemptState;
 
 export type BroadcastOutcome =
   | { outcome: 'accepted' }
-  /** Refused as long as what it depends on is in no block, or since it has expired: what becomes of it is shown by `status`. */
+  /**
+   * Refused as long as what it depends on is in no block, or since it has expired, or refers to a block that is gone: what becomes of it is
+   * shown by `status`.
+   */
   | { outcome: 'waiting'; reason: string }
   | { outcome: 'rejected'; reason: string };
 

@@ -43,13 +43,23 @@ export class EndpointList<E extends Endpoint> {
 
   /** Whether any endpoint says so; those that do not answer say nothing. */
   async some(says: (endpoint: E) => Promise<boolean>): Promise<boolean> {
-    const answers = await Promise.allSettled(
+    const answers = await this.askAll(says);
+    return answers.some((answer) => answer.status === 'fulfilled' && answer.value);
+  }
+
+  /** Whether every endpoint says so; one that does not answer has not said it. */
+  async every(says: (endpoint: E) => Promise<boolean>): Promise<boolean> {
+    const answers = await this.askAll(says);
+    return answers.every((answer) => answer.status === 'fulfilled' && answer.value);
+  }
+
+  private askAll(says: (endpoint: E) => Promise<boolean>): Promise<PromiseSettledResult<boolean>[]> {
+    return Promise.allSettled(
       this.endpoints.map(async (endpoint) => {
         await endpoint.identify();
         return says(endpoint);
       }),
     );
-    return answers.some((answer) => answer.status === 'fulfilled' && answer.value);
   }
 
   /**

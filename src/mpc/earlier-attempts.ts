@@ -22,7 +22,7 @@ export interface EarlierAttemptsOptions {
 /** A caller has a slot of its node, which sessions of other chains need. */
 const waitMs = 1_500;
 const searches = { permits: 2, maxWaiting: 200, maxWaitMs: 60_000 };
-/** Proofs that are remembered: one holds for ever, and finding it again takes a dozen requests. */
+/** Proofs that are remembered: one holds for ever, and finding it again takes two dozen requests. */
 const maxKnown = 1_000;
 
 /**
@@ -95,7 +95,7 @@ export class EarlierAttempts {
     return { attempt, digests, endpoint, block: block.number, hash: block.hash, proved_at: new Date(at).toISOString() };
   }
 
-  /** A few searches of a chain at a time: each takes a dozen requests. @throws Error when too many wait. */
+  /** A few searches of a chain at a time: each takes two dozen requests. @throws Error when too many wait. */
   private async askAtOnce<T>(chain: string, search: () => Promise<T>): Promise<T> {
     const turns = this.turns.get(chain) ?? new Semaphore(searches);
     this.turns.set(chain, turns);

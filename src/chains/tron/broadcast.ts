@@ -2,18 +2,17 @@ import type { Hex } from '../types';
 import type { TronNode } from './node';
 
 /**
- * What one node says of a transaction. `isOfNode`: by what this node has seen of the chain, so that another one may take it. `hasExpired`:
- * what becomes of it is shown by the chain, and no fault.
+ * What one node says of a transaction. `isOfNode`: by what this node has seen of the chain, so that another one may take it. `isTimed`:
+ * it is executed elsewhere or expires: what becomes of it is shown by the chain, and nobody has to look at it.
  */
-export type SendOutcome =
-  { outcome: 'accepted' } | { outcome: 'rejected'; reason: string; isOfNode: boolean; hasExpired: boolean };
+export type SendOutcome = { outcome: 'accepted' } | { outcome: 'rejected'; reason: string; isOfNode: boolean; isTimed: boolean };
 
 /** java-tron, api.proto: Return.response_code, with the reason that is stored. Codes that are missing say nothing about the transaction. */
-const refusals: Readonly<Record<string, { reason: string; isOfNode?: true; hasExpired?: true }>> = {
+const refusals: Readonly<Record<string, { reason: string; isOfNode?: true; isTimed?: true }>> = {
   SIGERROR: { reason: 'the signature was refused' },
   TOO_BIG_TRANSACTION_ERROR: { reason: 'the transaction is too long' },
-  TAPOS_ERROR: { reason: 'the node does not have the block that the transaction refers to', isOfNode: true },
-  TRANSACTION_EXPIRATION_ERROR: { reason: 'the transaction has expired', isOfNode: true, hasExpired: true },
+  TAPOS_ERROR: { reason: 'the node does not have the block that the transaction refers to', isOfNode: true, isTimed: true },
+  TRANSACTION_EXPIRATION_ERROR: { reason: 'the transaction has expired', isOfNode: true, isTimed: true },
   CONTRACT_VALIDATE_ERROR: { reason: 'the account lacks what it is to pay', isOfNode: true },
   CONTRACT_EXE_ERROR: { reason: 'the contract could not be executed', isOfNode: true },
   BANDWITH_ERROR: { reason: 'the account lacks TRX for the bandwidth', isOfNode: true },
@@ -31,6 +30,6 @@ export async function sendTo(node: TronNode, bytes: Hex, id: string): Promise<Se
   const refusal = typeof code === 'string' && Object.hasOwn(refusals, code) ? refusals[code] : undefined;
   if (await node.isKnown(id)) return { outcome: 'accepted' };
   if (!refusal) throw new Error('the node did not take the transaction');
-  const { reason, isOfNode = false, hasExpired = false } = refusal;
-  return { outcome: 'rejected', reason, isOfNode, hasExpired };
+  const { reason, isOfNode = false, isTimed = false } = refusal;
+  return { outcome: 'rejected', reason, isOfNode, isTimed };
 }

@@ -1,4 +1,5 @@
 import { fromHex } from '../../platform/hex';
+import { mapBounded } from '../../platform/map-bounded';
 import type {
   AttemptStatus,
   BroadcastOutcome,
@@ -27,19 +28,22 @@ import { fetchLevels } from './levels';
 import { TronNode } from './node';
 import { prepareTransfer } from './prepare';
 import { scanBlocks } from './scan';
-import { askStatus, proveAt } from './status';
+import { askStatus, proveAt, type Sight } from './status';
 
 /** Largest number of blocks in one scan. */
 const maxScanRange = 50;
+const effectsAtOnce = 10;
 
 /** A Tron chain over the HTTP API of java-tron. Blocks are those of the solidified chain; the methods are documented in ChainClient. */
 export class TronChainClient implements ChainClient, ImpossibilityProver {
   private readonly endpoints: EndpointList<TronNode>;
   private readonly proofs = new Proofs();
 
+  /** `now`: the gateway's own clock, milliseconds since the epoch; what has not expired by it is not proven impossible. */
   constructor(
     readonly chain: ChainDefinition,
     urls: readonly string[],
+    private readonly now: () => number = Date.now,
   ) {
     const nodes = urls.map((url, index) => new TronNode(chain, url, index + 1));
     // what a node refuses another one may know
@@ -63,16 +67,20 @@ export class TronChainClient implements ChainClient, ImpossibilityProver {
   }
 
   status(attempts: KnownAttempt[]): Promise<AttemptStatus[]> {
-    return attempts.length === 0 ? Promise.resolve([]) : askStatus(this.endpoints, this.chain, attempts, this.proofs);
+    return attempts.length === 0 ? Promise.resolve([]) : askStatus(this.sight, attempts, this.proofs);
   }
 
   proveImpossible(unsigned: Hex): Promise<EndpointView | null> {
-    return this.endpoints.run((node) => proveAt(node, this.endpoints, this.chain, unsigned));
+    return this.endpoints.run((node) => proveAt(node, this.sight, unsigned));
+  }
+
+  private get sight(): Sight {
+    return { endpoints: this.endpoints, chain: this.chain, now: this.now };
   }
 
   /**
-   * A refusal counts at once where every node would refuse, else where no other one takes it. What has expired is waited for: proof that
-   * it never was executed is there a minute later, and then another transaction takes its place.
+   * A refusal counts at once where every node would refuse, else where no other one takes it. What has expired, or refers to a block that is
+   * gone, is waited for: proof that it never was executed comes with its expiration, and then another transaction takes its place.
    */
   async broadcast(bytes: Hex): Promise<BroadcastOutcome> {
     const id = sha256(readFields(fromHex(bytes)).bytes(1)).toString('hex');
@@ -81,7 +89,7 @@ export class TronChainClient implements ChainClient, ImpossibilityProver {
       const sent = await sendTo(node, bytes, id);
       if (sent.outcome === 'accepted') return sent;
       if (!sent.isOfNode) return { outcome: 'rejected', reason: sent.reason };
-      refusals.push({ outcome: sent.hasExpired ? 'waiting' : 'rejected', reason: sent.reason });
+      refusals.push({ outcome: sent.isTimed ? 'waiting' : 'rejected', reason: sent.reason });
       throw new Error(sent.reason);
     };
     return this.endpoints.run(send).catch((error: unknown) => {
@@ -103,7 +111,7 @@ export class TronChainClient implements ChainClient, ImpossibilityProver {
 
   effects(items: EffectRequest[]): Promise<Map<string, InclusionEffect>> {
     return this.endpoints.run(async (node) => {
-      const found = await Promise.all(items.map(async (item) => [item.id, await findEffect(node, item)] as const));
+      const found = await mapBounded(items, effectsAtOnce, async (item) => [item.id, await findEffect(node, item)] as const);
       return new Map(found.flatMap(([id, solidified]) => (solidified ? [[id, solidified.effect]] : [])));
     });
   }

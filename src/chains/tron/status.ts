@@ -1,3 +1,4 @@
+import { mapBounded } from '../../platform/map-bounded';
 import { type AttemptView, firstConclusive } from '../attempt-view';
 import type { AttemptState, AttemptStatus, EndpointView, KnownAttempt } from '../chain-client';
 import type { EndpointList } from '../endpoints';
@@ -6,77 +7,75 @@ import type { ChainDefinition, Hex } from '../types';
 import type { Header } from './answers';
 import { transactionId } from './codec';
 import { findEffect } from './effects';
-import { findExpiry } from './expiry';
+import { type Expiry, findExpiry, type Observer } from './expiry';
 import type { TronNode } from './node';
 
-type Endpoints = Pick<EndpointList<TronNode>, 'run' | 'some'>;
+type Endpoints = Pick<EndpointList<TronNode>, 'run' | 'some' | 'every'>;
+
+/** Where the client asks, and by which clock. */
+export interface Sight {
+  endpoints: Endpoints;
+  chain: ChainDefinition;
+  /** The gateway's own clock, milliseconds since the epoch. */
+  now: () => number;
+}
+
+/** Attempts of a transfer that are looked at at a time. */
+const attemptsAtOnce = 4;
 
 /** The state of every attempt, seen by one node: the first whose view is conclusive, or else the first that answers. */
-export function askStatus(
-  endpoints: Endpoints,
-  chain: ChainDefinition,
-  attempts: KnownAttempt[],
-  proofs: Proofs,
-): Promise<AttemptStatus[]> {
+export function askStatus(sight: Sight, attempts: KnownAttempt[], proofs: Proofs): Promise<AttemptStatus[]> {
   return firstConclusive(
-    (work) => endpoints.run(work),
-    (node: TronNode) => fetchView(node, endpoints, chain, attempts, proofs),
+    (work) => sight.endpoints.run(work),
+    (node: TronNode) => fetchView(node, sight, attempts, proofs),
   );
 }
 
 /** As `status`, of one transaction, and nothing remembered. @throws Error where the node lacks blocks that the proof needs. */
-export async function proveAt(
-  node: TronNode,
-  endpoints: Endpoints,
-  chain: ChainDefinition,
-  unsigned: Hex,
-): Promise<EndpointView | null> {
+export async function proveAt(node: TronNode, { endpoints, chain, now }: Sight, unsigned: Hex): Promise<EndpointView | null> {
   const head = await node.solidHead();
   const id = transactionId(unsigned);
   if (await node.findReceipt(id)) return null;
-  const { state } = await findExpiry(node, chain, head, unsigned);
+  const { state } = await findAgreedExpiry(node, endpoints, { chain, head, now }, unsigned);
   if (state === 'lacking') throw new Error('it lacks blocks that a proof needs');
-  if (state === 'expired') await assertNowhere(endpoints, id);
   return state === 'expired' ? { endpoint: node.host, block: { number: head.number, hash: head.id } } : null;
 }
 
 /** The head is asked for first: what is absent afterwards was absent when that block was made. */
-async function fetchView(
-  node: TronNode,
-  endpoints: Endpoints,
-  chain: ChainDefinition,
-  attempts: KnownAttempt[],
-  proofs: Proofs,
-): Promise<AttemptView> {
+async function fetchView(node: TronNode, sight: Sight, attempts: KnownAttempt[], proofs: Proofs): Promise<AttemptView> {
+  const { chain, now, endpoints } = sight;
   const head = await node.solidHead();
-  let isConclusive = true;
-  const states: AttemptStatus[] = [];
-  for (const attempt of attempts) {
-    const { state, isLacking } = await stateOf(node, endpoints, { chain, head, proofs }, attempt);
-    isConclusive &&= !isLacking;
-    states.push({ attempt: attempt.attempt, ...state });
-  }
-  return { states, isConclusive };
+  const views = await mapBounded(attempts, attemptsAtOnce, (attempt) =>
+    stateOf(node, endpoints, { observer: { chain, head, now }, proofs }, attempt),
+  );
+  return {
+    states: attempts.map(({ attempt }, index) => ({ attempt, ...(views[index] as View).state })),
+    isConclusive: views.every(({ isLacking }) => !isLacking),
+  };
+}
+
+interface View {
+  state: AttemptState;
+  isLacking?: true;
 }
 
 async function stateOf(
   node: TronNode,
   endpoints: Endpoints,
-  { chain, head, proofs }: { chain: ChainDefinition; head: Header; proofs: Proofs },
+  { observer, proofs }: { observer: Observer; proofs: Proofs },
   { unsigned }: KnownAttempt,
-): Promise<{ state: AttemptState; isLacking?: true }> {
+): Promise<View> {
   // known before it is signed
   const id = transactionId(unsigned);
   const included = await findEffect(node, { id, unsigned });
   if (included) {
-    const depth = Math.max(1, head.number - included.block.number + 1);
+    const depth = Math.max(1, observer.head.number - included.block.number + 1);
     return { state: { state: 'included', id, depth, effect: included.effect } };
   }
   const known = proofs.find(id);
   if (known) return { state: { state: 'impossible', proof: known } };
-  const expiry = await findExpiry(node, chain, head, unsigned);
+  const expiry = await findAgreedExpiry(node, endpoints, observer, unsigned);
   if (expiry.state === 'expired') {
-    await assertNowhere(endpoints, id);
     proofs.add(id, expiry.proof);
     return { state: { state: 'impossible', proof: expiry.proof } };
   }
@@ -85,10 +84,22 @@ async function stateOf(
 }
 
 /**
- * A node may leave a transaction out of its answers: no other one may have executed it. @throws Error when one has, so that another node is
- * asked for its state.
+ * As findExpiry; a node may leave a transaction out of its answers, or follow another chain: no other one may have executed it. Where the
+ * block that it refers to is gone, every endpoint has to show the chain that proves it: until they agree, nothing is proven.
+ * @throws Error when another node has executed it, so that this one is asked for its state
  */
-async function assertNowhere(endpoints: Endpoints, id: string): Promise<void> {
-  if (await endpoints.some(async (node) => (await node.findReceipt(id)) !== null))
+async function findAgreedExpiry(node: TronNode, endpoints: Endpoints, observer: Observer, unsigned: Hex): Promise<Expiry> {
+  const expiry = await findExpiry(node, observer, unsigned);
+  if (expiry.state !== 'expired') return expiry;
+  const id = transactionId(unsigned);
+  if (await endpoints.some(async (other) => (await other.findReceipt(id)) !== null))
     throw new Error('another endpoint has executed what this one lacks');
+  const { agreed } = expiry;
+  if (agreed.length > 0 && !(await endpoints.every((other) => hasBlocks(other, agreed)))) return { state: 'lacking' };
+  return expiry;
+}
+
+async function hasBlocks(node: TronNode, blocks: Header[]): Promise<boolean> {
+  const shown = await Promise.all(blocks.map(({ number }) => node.solidHeader(number)));
+  return shown.every((header, index) => header?.id === blocks[index]?.id);
 }

@@ -34,7 +34,7 @@ async function createScene(): Promise<Scene> {
     ...{ blockMs: chainChanges.blockTimeMs, isMining: true },
   });
   const { simulated, registry, wallet, alice } = fixture;
-  const prover = (name: string): ImpossibilityProver => connectTron(simulated, [name], chainChanges);
+  const prover = (name: string): ImpossibilityProver => connectTron(simulated, [name], { ...chainChanges, now: Date.now });
   const options = (name: string) => ({ registry, provers: new Map([['tron', prover(name)]]) });
   const group = await Group.create({ 1: options('of-1'), 2: options('of-2'), 3: options('of-3') });
   await group.addKey(wallet.keyId, { clientId: wallet.clientId });

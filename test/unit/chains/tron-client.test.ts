@@ -142,6 +142,24 @@ describe('tokens', () => {
     expect(effect?.fee).toBeLessThanOrEqual(BigInt(made.prepared.feeBound));
   });
 
+  test('bandwidth and energy that are staked for are counted in what the account needs, and not in the bound', async () => {
+    const holder = await chain.funded(trx(1), 9n);
+    const intent = payTron(holder, to().address, 3n, usdt);
+    const prepare = () => client.prepare({ kind: 'first', intent, previous: [] });
+    const rich = await client.prepare({ kind: 'first', intent: pay(to().address, 3n, usdt), previous: [] });
+    await expect(prepare()).rejects.toMatchObject({ code: 'chain_unavailable' });
+    await chain.control('resources', { address: holder.address, energy: '1000' });
+    await expect(prepare()).rejects.toMatchObject({ code: 'chain_unavailable' });
+    await chain.control('resources', { address: holder.address, bandwidth: '5000', energy: '100000' });
+    expect((await prepare()).feeBound).toBe(rich.feeBound);
+    const made = await makeTron(client, holder, intent);
+    await client.broadcast(made.bytes);
+    await mine();
+    await solidify();
+    expect(await effectOf(made)).toMatchObject({ success: true, received: 3n, fee: 0n });
+    expect(await chain.balance(holder)).toBe(trx(1));
+  });
+
   test('a transfer that would revert is not prepared', async () => {
     const intent = pay(to().address, 10n ** 18n, usdt);
     await expect(client.prepare({ kind: 'first', intent, previous: [] })).rejects.toMatchObject({ code: 'would_revert' });

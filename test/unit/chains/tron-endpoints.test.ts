@@ -156,7 +156,18 @@ describe('what nodes say of a transaction', () => {
     await expect(send(refusing(code))).rejects.toMatchObject({ code: 'chain_unavailable' });
   });
 
-  test.each(['TAPOS_ERROR', 'CONTRACT_VALIDATE_ERROR', 'CONTRACT_EXE_ERROR', 'BANDWITH_ERROR'])(
+  test.each(['TAPOS_ERROR', 'TRANSACTION_EXPIRATION_ERROR'])(
+    '%s is of what this node has seen: another one may take it, and else its end by time is waited for',
+    async (code) => {
+      expect(await send(refusing(code), accepting())).toEqual({ outcome: 'accepted' });
+      expect(await send(refusing(code, { txID: txid }))).toEqual({ outcome: 'accepted' });
+      expect(await send(refusing(code))).toEqual({ outcome: 'waiting', reason: expect.any(String) });
+      expect(await send(refusing(code), refusing('SERVER_BUSY'))).toMatchObject({ outcome: 'waiting' });
+      expect(await send(refusing('CONTRACT_VALIDATE_ERROR'), refusing(code))).toMatchObject({ outcome: 'waiting' });
+    },
+  );
+
+  test.each(['CONTRACT_VALIDATE_ERROR', 'CONTRACT_EXE_ERROR', 'BANDWITH_ERROR'])(
     '%s is of what this node has seen: another one may take it',
     async (code) => {
       expect(await send(refusing(code), accepting())).toEqual({ outcome: 'accepted' });

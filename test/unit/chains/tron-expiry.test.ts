@@ -2,10 +2,13 @@ import type { TronChainClient } from '../../../src/chains/tron/client';
 import type { Block, Header } from '../../../src/chains/tron/answers';
 import { transactionId } from '../../../src/chains/tron/codec';
 import { decode, encode } from '../../../src/chains/tron/codec/transaction';
+import { findFirstSince } from '../../../src/chains/tron/block-search';
 import { findExpiry } from '../../../src/chains/tron/expiry';
 import { Proofs } from '../../../src/chains/proofs';
+import type { Hex } from '../../../src/chains/types';
 import { askStatus, proveAt } from '../../../src/chains/tron/status';
 import type { TronNode } from '../../../src/chains/tron/node';
+import { signDigest, tronCodec } from '../../tron';
 import { connectTron, makeTron, type MadeTransaction, payTron, statusOfTron, toKnown, tronDefinition } from '../../tron-client';
 import { type Holder, TestChain, trx } from '../../tron-simulator';
 
@@ -45,6 +48,7 @@ test('proven once the first block of that age is as deep as watching goes, and n
   expect(status).toEqual({
     ...{ attempt: 1, state: 'impossible' },
     proof: {
+      proved_at: expect.stringMatching(/^\d{4}-.*Z$/),
       ...{ expiration: expiration(made), reference_block: expect.any(Number), end_block: expect.any(Number) },
       ...{ reference_hash: expect.stringMatching(/^[0-9a-f]{64}$/), end_hash: expect.stringMatching(/^[0-9a-f]{64}$/) },
     },
@@ -109,16 +113,96 @@ test('an endpoint that shows other ids proves nothing', async () => {
   expect(await stateOf(made, connectTron(chain, ['liar', 'tall', 'honest']))).toBe('impossible');
 });
 
-test('the reference of another chain proves nothing', async () => {
-  const other = await TestChain.start();
-  await other.control('faucet', { address: alice.address, amount: String(trx(100)) });
-  await other.control('faucet', { address: bob.address, amount: String(trx(1)) });
-  await other.control('mine', { blocks: 30 });
-  const made = await make(connectTron(other));
-  await outlive(made);
-  await mine(30);
-  expect(await stateOf(made)).toBe('absent');
-  await other.stop();
+describe('the gateway’s own clock', () => {
+  /** Of the client's chain: a second for each block. */
+  const toleranceMs = 20_000;
+
+  test('an endpoint that shows a time which has not come proves nothing until the clock is a minute of blocks behind it', async () => {
+    const made = await make();
+    await outlive(made);
+    await mine(30);
+    const at = (ms: number) => connectTron(chain, [], { now: () => expiration(made) + ms });
+    for (const now of [-3_600_000, 0, toleranceMs - 1]) {
+      expect(await stateOf(made, at(now))).toBe('absent');
+      expect(await at(now).proveImpossible(made.unsigned)).toBeNull();
+    }
+    expect(await stateOf(made, at(toleranceMs))).toBe('impossible');
+    expect(await at(toleranceMs).proveImpossible(made.unsigned)).not.toBeNull();
+  });
+
+  test('alone it proves nothing: the solidified chain has to be there too', async () => {
+    const made = await make();
+    const late = connectTron(chain, [], { now: () => expiration(made) + 86_400_000 });
+    expect(await stateOf(made, late)).toBe('absent');
+    expect(await late.proveImpossible(made.unsigned)).toBeNull();
+  });
+});
+
+describe('the block that it refers to is gone', () => {
+  /** Refers to the newest block, as other wallets do, and not to a solidified one. */
+  const onHead = async (): Promise<MadeTransaction> => {
+    const made = await make();
+    const { ref_block_bytes: number, ref_block_hash: id } = chain.onHead();
+    const unsigned = encode({ ...decode(made.unsigned), reference: { number, id } });
+    const [payload] = tronCodec.signingPayloads(unsigned, alice.address);
+    const signature = signDigest(payload?.digest as Hex, alice.key);
+    return { ...made, unsigned, ...tronCodec.assemble(unsigned, [signature], alice.address) };
+  };
+  const forked = async (): Promise<MadeTransaction> => {
+    await mine(3);
+    const made = await onHead();
+    expect(await client.broadcast(made.bytes)).toEqual({ outcome: 'accepted' });
+    await chain.control('fork', { depth: 2, transactions: 'keep' });
+    expect(await client.broadcast(made.bytes)).toMatchObject({ outcome: 'waiting' });
+    return made;
+  };
+
+  test('by a fork: impossible once another block is solidified in its place and it has expired; another takes its place', async () => {
+    const made = await forked();
+    await solidify();
+    expect(await stateOf(made)).toBe('absent');
+    await outlive(made);
+    await mine(21);
+    const { reference } = decode(made.unsigned);
+    const [status] = await statusOfTron(client, made);
+    expect(status).toMatchObject({ state: 'impossible', proof: { expiration: expiration(made), end_hash: expect.any(String) } });
+    const { other_block: number, other_hash: hash, ...proof } = status?.state === 'impossible' ? status.proof : {};
+    expect(Number(number) % 65_536).toBe(reference.number.readUInt16BE());
+    expect(hash).toMatch(/^[0-9a-f]{64}$/);
+    expect(hash).not.toMatch(reference.id.toString('hex'));
+    expect(proof).not.toHaveProperty('reference_block');
+    expect(await client.proveImpossible(made.unsigned)).not.toBeNull();
+    const again = await make();
+    await client.broadcast(again.bytes);
+    await mine(20);
+    expect((await statusOfTron(client, made, again)).map(({ state }) => state)).toEqual(['impossible', 'included']);
+  });
+
+  test('nothing is proven as long as an endpoint shows another chain, or does not answer', async () => {
+    const made = await forked();
+    await outlive(made);
+    await mine(30);
+    const names = ['one', 'two'];
+    for (const fault of [{ lie: 'ids' }, { down: true }]) {
+      await chain.control('endpoint', { name: 'two', ...fault });
+      expect(await stateOf(made, connectTron(chain, names))).toBe('absent');
+      await expect(connectTron(chain, names).proveImpossible(made.unsigned)).rejects.toMatchObject({ code: 'chain_unavailable' });
+      await chain.control('heal');
+    }
+    expect(await stateOf(made, connectTron(chain, names))).toBe('impossible');
+    expect(await connectTron(chain, names).proveImpossible(made.unsigned)).not.toBeNull();
+  });
+
+  test('one that was executed by another fork’s block, which is the solidified one, is included', async () => {
+    await mine(3);
+    const made = await onHead();
+    await client.broadcast(made.bytes);
+    await mine(30);
+    await outlive(made);
+    await mine(30);
+    expect(await stateOf(made)).toBe('included');
+    expect(await client.proveImpossible(made.unsigned)).toBeNull();
+  });
 });
 
 describe('by the blocks', () => {
@@ -156,7 +240,7 @@ describe('by the blocks', () => {
       });
     const definition = tronDefinition();
     const ask = ({ node, head }: ReturnType<typeof nodeOf>, unsigned = bytes(start + 60_000)) =>
-      findExpiry(node, definition, head, unsigned);
+      findExpiry(node, { chain: definition, head, now: Date.now }, unsigned);
 
     expect(await ask(nodeOf(61, start))).toEqual({ state: 'open' });
     expect(await ask(nodeOf(62, start))).toMatchObject({ state: 'expired', proof: { reference_block: 5, end_block: 60 } });
@@ -175,6 +259,7 @@ describe('by the blocks', () => {
     expect(await ask(nodeOf(later, start))).toMatchObject({ proof: { reference_block: 5, end_block: 60 } });
     const cut = (missing: number) => nodeOf(100, start, (it) => (it.number === missing ? null : it));
     expect(await ask(cut(5))).toEqual({ state: 'lacking' });
+    expect(await ask(cut(60))).toEqual({ state: 'lacking' });
     expect(await ask(cut(30))).toEqual({ state: 'lacking' });
     const forked = nodeOf(100, start, (it) => (it.number === 30 ? { ...it, parentId: 'f'.repeat(64) } : it));
     expect(await ask(forked, bytes(start + 60_000, '001d'))).toEqual({ state: 'lacking' });
@@ -185,20 +270,108 @@ describe('by the blocks', () => {
     );
     await expect(ask(holding)).rejects.toThrow('a block holds a transaction');
   });
+
+  test('where the reference is gone, every block of its number in a transaction’s longest life has to be another one', async () => {
+    const made = await make();
+    const start = 1_700_000_000_000;
+    const top = 65_536 * 2 + 100;
+    const expiry = start + 1_000 * (65_536 + 60);
+    const unsigned = (number: string, id: string) =>
+      encode({
+        ...decode(made.unsigned),
+        expiration: BigInt(expiry),
+        reference: { number: Buffer.from(number, 'hex'), id: Buffer.from(id, 'hex') },
+      });
+    const other = 'ab'.repeat(8);
+    const ask = ({ node, head }: ReturnType<typeof nodeOf>, bytes: Hex, blockTimeMs = 1_000) =>
+      findExpiry(node, { chain: tronDefinition({ blockTimeMs }), head, now: Date.now }, bytes);
+
+    expect(await ask(nodeOf(top, start), unsigned('0005', other))).toMatchObject({
+      state: 'expired',
+      proof: { other_block: 65_541, end_block: 65_596 },
+      agreed: [{ number: 65_541 }, { number: 65_596 }],
+    });
+    // blocks before 65,541 refer to 5, eighteen hours earlier
+    const earlier = nodeOf(top, start, (it) =>
+      it.number === 5 ? { ...it, id: it.id.slice(0, 16) + other + '0'.repeat(32) } : it,
+    );
+    expect(await ask(earlier, unsigned('0005', other))).toEqual({ state: 'lacking' });
+    const pruned = nodeOf(top, start, (it) => (it.number < 65_000 ? null : it));
+    expect(await ask(pruned, unsigned('0005', other))).toEqual({ state: 'lacking' });
+    // three seconds between blocks, as on the real networks: earlier ones of that number are older than a day, and need not be there
+    const slow = (kept: number) =>
+      nodeOf(top, start, (it) => (it.number < kept ? null : { ...it, timeMs: expiry + (it.number - 65_596) * 3_000 }));
+    expect(await ask(slow(65_000), unsigned('0005', other), 3_000)).toMatchObject({ proof: { other_block: 65_541 } });
+    // one of that number will follow later
+    expect(await ask(slow(0), unsigned('0100', other), 3_000)).toMatchObject({ proof: { other_block: 256 } });
+    // a chain that has no block of that number
+    expect(await ask(nodeOf(100, expiry - 60_000), unsigned('fff0', other))).toMatchObject({
+      state: 'expired',
+      proof: { other_block: null, end_block: 60 },
+      agreed: [{ number: 60 }],
+    });
+    const holding = nodeOf(top, start, (it) =>
+      it.number === 65_500
+        ? { ...it, transactions: [{ id: transactionId(unsigned('0100', other)), raw: Buffer.alloc(0), result: 'SUCCESS' }] }
+        : it,
+    );
+    await expect(ask(holding, unsigned('0100', other))).rejects.toThrow('a block holds a transaction');
+  });
+
+  test('the first block of a time is found behind gaps, however long ago', async () => {
+    const start = 1_700_000_000_000;
+    /** No block is made for an hour after number 40, and after that every third one is missing. */
+    const timeOf = (number: number) => (number <= 40 ? number : 3_640 + (number - 40) + Math.floor((number - 40) / 2)) * 1_000;
+    const node = nodeOf(5_000, start, (it) => ({ ...it, timeMs: start + timeOf(it.number) }));
+    for (const number of [0, 1, 40, 41, 42, 100, 4_999, 5_000])
+      for (const before of [0, 500])
+        expect(await findFirstSince(node.node, node.head, { timeMs: start + timeOf(number) - before, blockTimeMs: 1_000 })).toBe(
+          number,
+        );
+  });
+});
+
+test('several attempts are looked at at once, and a few at a time', async () => {
+  let [running, most] = [0, 0];
+  const node = {
+    solidHead: () => Promise.resolve({ number: 1, timeMs: 0 }),
+    findReceipt: async () => {
+      most = Math.max(most, (running += 1));
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      running -= 1;
+      return null;
+    },
+    isKnown: () => Promise.resolve(false),
+  } as unknown as TronNode;
+  const endpoints = {
+    run: <T>(work: (asked: TronNode) => Promise<T>) => work(node),
+    some: () => Promise.resolve(false),
+    every: () => Promise.resolve(false),
+  };
+  const made = await make();
+  const attempts = Array.from({ length: 20 }, (_, index) => toKnown(made, index + 1));
+  const states = await askStatus({ endpoints, chain: tronDefinition(), now: Date.now }, attempts, new Proofs());
+  expect(states).toEqual(attempts.map(({ attempt }) => ({ attempt, state: 'absent' })));
+  expect(most).toBe(4);
 });
 
 test('no proof of a node that leaves a transaction out of its blocks as well, where another one has it', async () => {
   const { node, made } = await hiding();
   const executed = { findReceipt: () => Promise.resolve({ id: made.id }) } as unknown as TronNode;
   const unreachable = { findReceipt: () => Promise.reject(new Error('down')) } as unknown as TronNode;
-  const endpoints = (...others: TronNode[]) => ({
-    run: <T>(work: (asked: TronNode) => Promise<T>) => work(node),
-    some: async (says: (asked: TronNode) => Promise<boolean>) =>
-      (await Promise.allSettled([node, ...others].map(says))).some((it) => it.status === 'fulfilled' && it.value),
+  const sight = (...others: TronNode[]) => ({
+    endpoints: {
+      run: <T>(work: (asked: TronNode) => Promise<T>) => work(node),
+      some: async (says: (asked: TronNode) => Promise<boolean>) =>
+        (await Promise.allSettled([node, ...others].map(says))).some((it) => it.status === 'fulfilled' && it.value),
+      every: () => Promise.resolve(false),
+    },
+    chain: tronDefinition(),
+    now: () => expiration(made) + 60_000,
   });
   const known = toKnown(made);
-  const ask = (...others: TronNode[]) => askStatus(endpoints(...others), tronDefinition(), [known], new Proofs());
-  const prove = (...others: TronNode[]) => proveAt(node, endpoints(...others), tronDefinition(), made.unsigned);
+  const ask = (...others: TronNode[]) => askStatus(sight(...others), [known], new Proofs());
+  const prove = (...others: TronNode[]) => proveAt(node, sight(...others), made.unsigned);
   await expect(ask(executed)).rejects.toThrow('another endpoint has executed');
   await expect(prove(executed)).rejects.toThrow('another endpoint has executed');
   expect(await ask(unreachable)).toMatchObject([{ state: 'impossible' }]);

@@ -210,6 +210,10 @@ describe('calls', () => {
     expect(await build({ amount: 1, to_address: hex(from()) })).toEqual({
       Error: `${reason} : Cannot transfer TRX to yourself.`,
     });
+    expect(await build({ amount: 1, owner_address: '41aa' })).toEqual({ Error: `${reason} : Invalid ownerAddress!` });
+    expect(await build({ amount: 1, owner_address: hex(newHolder()) })).toEqual({
+      Error: `${reason} : Validate TransferContract error, no OwnerAccount.`,
+    });
   });
 });
 

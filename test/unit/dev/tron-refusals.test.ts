@@ -1,6 +1,7 @@
 import { parseAddress, sign } from '../../../dev/tron/address';
+import { buildTransaction } from '../../../dev/tron/build';
 import { rawBytes, transactionId } from '../../../dev/tron/json';
-import { rawSchema, type RawTransaction, transactionSchema } from '../../../dev/tron/messages';
+import { rawSchema, type RawTransaction, transactionSchema, type TriggerSmartContract } from '../../../dev/tron/messages';
 import { encode } from '../../../dev/tron/protobuf';
 import { change, type Holder, newHolder, signed, TestChain, transferData, trx, usdt, wrap } from '../../tron-simulator';
 
@@ -206,6 +207,11 @@ describe('contracts', () => {
   test('nothing', () => send(to(), 0n, 'Amount must be greater than 0.'));
   test('less than nothing', () => send(to(), -1n, 'Amount must be greater than 0.'));
   test('to itself', () => send(from(), 1n, 'Cannot transfer TRX to yourself.'));
+  test('from no address', () => {
+    const sender = { ...from(), bytes: from().bytes.subarray(1) };
+    // the key of its owner cannot be told
+    return notOwner(signed(chain.transfer(sender, to(), 1n), from().key));
+  });
   test('to no address', () => send({ ...to(), bytes: Buffer.alloc(20) }, 1n, 'Invalid toAddress!'));
   test('TRX to a contract', () => send({ ...to(), bytes: token }, 1n, 'Cannot transfer TRX to a smartContract.'));
   test('more than there is', () => send(to(), trx(100_000), 'Validate TransferContract error, balance is not sufficient.'));
@@ -216,6 +222,40 @@ describe('contracts', () => {
   });
 
   test('a call of no contract', () => call({}, 'No contract or not a smart contract', to().bytes));
+  test('more than a number holds, with the fee of a new account', () => send(newHolder(), 2n ** 63n - 1n, 'long overflow'));
+  test('of a contract, before it is sent', async () => {
+    const body = { owner_address: from().address, contract_address: to().address, visible: true };
+    expect(await chain.post('/wallet/triggerconstantcontract', body)).toEqual({
+      result: { code: 'CONTRACT_VALIDATE_ERROR', message: 'Smart contract is not exist.' },
+    });
+    expect(await chain.post('/wallet/triggersmartcontract', body)).toEqual({
+      result: {
+        code: 'CONTRACT_VALIDATE_ERROR',
+        message: 'No contract or not a valid smart contract',
+      },
+    });
+  });
+  test('more TRX with a call than there is', async () => {
+    const message = 'Validate InternalTransfer error, balance is not sufficient.';
+    await refused(signed(chain.call(from(), token, transferData(to(), 1n), {}, trx(100_000)), from().key), message);
+    const body = { owner_address: from().address, contract_address: usdt, call_value: Number(trx(100_000)), visible: true };
+    expect(await chain.post('/wallet/triggerconstantcontract', body)).toMatchObject({
+      result: { code: 'CONTRACT_VALIDATE_ERROR', message: expect.stringContaining(message) },
+    });
+  });
+  test.each<[string, Partial<TriggerSmartContract>, string]>([
+    ['TRX', { call_value: -1n }, 'callValue must be >= 0'],
+    ['tokens', { call_token_value: -1n }, 'tokenValue must be >= 0'],
+    ['tokens of an id that is none', { call_token_value: 1n, token_id: 1_000_000n }, 'tokenId must be > 1000000'],
+    ['TRC-10 tokens', { call_token_value: 1n, token_id: 1_000_001n }, 'the simulator has no TRC-10 tokens'],
+  ])('a call with %s that cannot be', async (_, changes, message) => {
+    const call = {
+      ...{ owner_address: from().bytes, contract_address: token, data: Buffer.from(transferData(to(), 1n), 'hex') },
+      ...{ call_value: 0n, call_token_value: 0n, token_id: 0n, ...changes },
+    };
+    const transaction = buildTransaction(chain.simulator.chain, 'TriggerSmartContract', call, { feeLimit: trx(100) });
+    await refused(signed(transaction, from().key), message);
+  });
   test('a fee limit below zero', () => call({ fee_limit: -1n }, 'feeLimit must be >= 0 and <= 15000000000'));
   test('a fee limit above the highest', () => call({ fee_limit: 15_000_000_001n }, 'feeLimit must be >= 0 and <= 15000000000'));
 });
