@@ -44,12 +44,15 @@ export async function startSolanaChain(
   return { ...common, rpc, gateway_rpc: `${rpc}?rate=${requestsPerSecond}`, faucet: true };
 }
 
-/** Its machine code is in a package of the platform. Loading it here would delay the start of everything else. */
 function assertInstalled(): void {
   const { platform, arch } = process;
-  const names = ['', '-gnu', '-musl'].map((libc) => `litesvm-${platform}-${arch}${libc}`);
-  if (!names.some(isInstalled))
-    throw new LitesvmMissing(`litesvm is not installed, or has no package for ${platform} on ${arch}`);
+  if (!isLitesvmInstalled()) throw new LitesvmMissing(`litesvm is not installed, or has no package for ${platform} on ${arch}`);
+}
+
+/** Its machine code is in a package of the platform. Loading it here would delay the start of everything else. */
+export function isLitesvmInstalled(): boolean {
+  const { platform, arch } = process;
+  return ['', '-gnu', '-musl'].some((libc) => isInstalled(`litesvm-${platform}-${arch}${libc}`));
 }
 
 function isInstalled(name: string): boolean {

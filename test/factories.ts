@@ -30,6 +30,7 @@ import type { TransferRequest } from '../src/transfers/accept/request';
 import { AttestationEntity } from '../src/wallets/attestation-entity';
 import { WalletEntity } from '../src/wallets/entity';
 import { attestationsOf } from './attestations';
+import { signAnew } from './ed25519';
 
 /** Builds rows like those of production. Every builder stores what it returns. */
 
@@ -114,6 +115,22 @@ export async function buildKey(database: DataSource, walletId: string): Promise<
   };
 }
 
+/** Of the accounts that have keys of their own, by key id; a test signs with them instead of the nodes. */
+const ownKeys = new Map<string, { secretKey: Uint8Array; publicKey: Buffer }>();
+
+/** By key id: the wallet's key, and those that accounts have of their own. */
+export const keysOf = (
+  { keyId, publicKey, chainCode }: Pick<BuiltWallet, 'keyId' | 'publicKey' | 'chainCode'>,
+  accounts: AccountEntity[],
+): Map<string, { publicKey: Buffer; chainCode: Buffer }> =>
+  new Map([
+    [keyId, { publicKey, chainCode }],
+    ...accounts.flatMap((account) => {
+      const own = ownKeys.get(account.keyId);
+      return own ? [[account.keyId, { publicKey: own.publicKey, chainCode: Buffer.alloc(0) }] as const] : [];
+    }),
+  ]);
+
 /** The next account of a wallet, at the address its key gives, or a random key of its own. */
 export async function buildAccount(
   database: DataSource,
@@ -124,10 +141,12 @@ export async function buildAccount(
   const addressIndex = await database.manager.countBy(AccountEntity, { walletId: wallet.walletId });
   const family = getFamily(chain.family);
   const derivationPath = family.accountPath(addressIndex);
-  const own = hasChildren(family.keyProtocol) ? null : Buffer.from(ed25519.keygen().publicKey);
+  const ownKey = hasChildren(family.keyProtocol) ? null : ed25519.keygen();
+  const own = ownKey && Buffer.from(ownKey.publicKey);
   const { address, key } = family.address(own ?? (wallet.key.derive(derivationPath).publicKey as Uint8Array));
   const accountId = newId();
   const keyId = own ? `${accountId}.1` : wallet.keyId;
+  if (ownKey && own) ownKeys.set(keyId, { secretKey: ownKey.secretKey, publicKey: own });
   const row = {
     accountId,
     walletId: wallet.walletId,
@@ -267,7 +286,7 @@ export interface SignOptions {
   isRandom?: boolean;
 }
 
-/** Signs like two nodes would: r || s || recovery id for every payload of the unsigned bytes. */
+/** Signs like two nodes would: for every payload of the unsigned bytes r || s || recovery id, or 64 bytes of Ed25519. */
 export function signAs(
   wallet: BuiltWallet,
   account: AccountEntity,
@@ -279,6 +298,8 @@ export function signAs(
     .map((payload) => {
       const signer = [account, ...cosigners].find(({ addressKey }) => addressKey === payload.signer);
       if (!signer) throw new Error(`no key for ${payload.signer}`);
+      const own = ownKeys.get(signer.keyId);
+      if (own) return signEd25519(payload.message, own.secretKey, isRandom);
       const { privateKey } = wallet.key.derive(signer.derivationPath);
       const digest = Buffer.from(payload.digest.slice(2), 'hex');
       const options = { prehash: false, format: 'recovered', ...(isRandom && { extraEntropy: randomBytes(32) }) } as const;
@@ -286,4 +307,11 @@ export function signAs(
       // noble puts the recovery id first
       return `0x${Buffer.from(signature.subarray(1)).toString('hex')}${Buffer.from(signature.subarray(0, 1)).toString('hex')}` as Hex;
     });
+}
+
+function signEd25519(message: Hex | undefined, secretKey: Uint8Array, isRandom: boolean): Hex {
+  if (message === undefined) throw new Error('Ed25519 signs messages');
+  const bytes = Buffer.from(message.slice(2), 'hex');
+  const signature = isRandom ? signAnew(bytes, secretKey) : ed25519.sign(bytes, secretKey);
+  return `0x${Buffer.from(signature).toString('hex')}`;
 }

@@ -1,4 +1,3 @@
-import { createHash, randomBytes } from 'node:crypto';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import {
   AccountRole,
@@ -25,6 +24,7 @@ import { associatedTokenAddress } from '../dev/solana/addresses';
 import { type LocalChain, type LocalChainOptions, startLocalChain } from '../dev/solana/local-chain';
 import { defaultTokens, programs } from '../dev/solana/parameters';
 import { LocalChainClient } from '../dev/solana/stack';
+import { signAnew } from './ed25519';
 
 export const usdc = defaultTokens.USDC as string;
 export const sol = (amount: number): bigint => BigInt(Math.round(amount * 1_000_000_000));
@@ -97,18 +97,11 @@ export const unitPrice = (microLamports: bigint): Instruction => ({
   data: bytes([3], microLamports),
 });
 
-/** The same message with another signature: of a random nonce (RFC 8032, 5.1.6, but for the nonce), as a threshold signature has it. */
+/** The same message with another signature. */
 export function signedAnew(wire: Signed['wire'], secret: Uint8Array): Signed {
   const sent = Buffer.from(wire, 'base64');
   const message = sent.subarray(65);
-  const { Fn, BASE } = ed25519.Point;
-  const { scalar, pointBytes } = ed25519.utils.getExtendedPublicKey(secret);
-  const nonce = Fn.create(BigInt(`0x${randomBytes(31).toString('hex')}`) + 1n);
-  const commitment = BASE.multiply(nonce).toBytes();
-  const digest = createHash('sha512').update(commitment).update(pointBytes).update(message).digest();
-  const challenge = Fn.create(BigInt(`0x${digest.reverse().toString('hex')}`));
-  const response = Fn.create(nonce + challenge * scalar);
-  const signature = Buffer.concat([commitment, Buffer.from(response.toString(16).padStart(64, '0'), 'hex').reverse()]);
+  const signature = signAnew(message, secret);
   const bytes = Buffer.concat([sent.subarray(0, 1), signature, message]);
   return { wire: bytes.toString('base64') as Signed['wire'], id: getBase58Decoder().decode(signature) as Signature };
 }

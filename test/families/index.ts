@@ -2,10 +2,11 @@ import { stack } from '../stack/client';
 import { bitcoinFixture } from './bitcoin';
 import { evmFixture } from './evm';
 import type { FamilyFixture, NodeView } from './fixture';
+import { solanaFixture } from './solana';
 import { tronFixture } from './tron';
 
 /** Every family by one chain. A new one adds its fixture here. */
-const families: readonly FamilyFixture[] = [evmFixture('ethereum'), bitcoinFixture, tronFixture];
+const families: readonly FamilyFixture[] = [evmFixture('ethereum'), bitcoinFixture, tronFixture, solanaFixture];
 
 /** With a chain whose fee has a part for another chain. */
 export const fixtures: readonly FamilyFixture[] = [...families, evmFixture('base')];

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import type { FeeStrategy } from '../family';
 import type { ChainDefinition, FeeLevels, TokenDefinition } from '../types';
 import type { TokenProgram } from './codec/programs';
@@ -46,7 +47,17 @@ function decodeLevels({ price }: FeeLevels): SolanaFeeLevels {
 }
 
 /** No message offers more. */
-export const capped = (price: bigint): bigint => (price < maxPrice ? price : maxPrice);
+const capped = (price: bigint, most = maxPrice): bigint => (price < most ? price : most);
+
+/** Prices that a payment may offer instead of the usual one: with the most units of a usual payment 600 lamports more. */
+export const priceSpread = 5_000;
+
+/**
+ * The price that a message offers. Payments of the same amount to the same recipient that refer to the same block would be one message,
+ * which the chain executes once: a random part of the price tells them apart.
+ */
+export const distinctPrice = (usual: bigint): bigint =>
+  capped(usual, maxPrice - BigInt(priceSpread - 1)) + BigInt(randomInt(priceSpread));
 
 /** Whether the recipient has a token account is asked when an attempt is prepared: the bound has its rent. */
 function bound(_chain: ChainDefinition, { contract }: TokenDefinition, levels: FeeLevels): bigint {

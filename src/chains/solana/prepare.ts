@@ -13,7 +13,7 @@ import { programs, tokenPrograms } from './codec/programs';
 import { associatedTokenAccount } from './codec/token-account';
 import { maxUnits } from './codec/transaction';
 import { type SolanaDetails, toPrepared } from './details';
-import { accountRent, capped, maxFee } from './fees';
+import { accountRent, distinctPrice, maxFee } from './fees';
 import { fetchPrice } from './levels';
 import { readMint } from './mint';
 import { networks } from './network';
@@ -49,7 +49,7 @@ export async function prepareTransfer(node: SolanaNode, chain: ChainDefinition, 
     mint === undefined
       ? { token: null, writes: [payment.recipient] }
       : await prepareToken(context, { from: intent.from, mint, ...payment });
-  const price = capped(await fetchPrice(node, [intent.from, ...writes]));
+  const price = distinctPrice(await fetchPrice(node, [intent.from, ...writes]));
   const draft: SolanaDetails = { ...latest, units: maxUnits, price, token };
   const units = toUnits(chain, await node.simulate(buildDraft(chain, intent, draft)));
   const fee = maxFee({ units, price, creates: token?.creates ? token.program : null });

@@ -48,7 +48,7 @@ interface Beginning {
 export async function beginSigning(deps: AuthoriserDependencies, input: unknown): Promise<BeginSigningResult> {
   const request = readBeginSigning(input);
   const begun = await inTransaction(deps.database, (manager) => begin(manager, deps, request)).catch(async (error: unknown) => {
-    // one of another transfer with the same bytes: next time its times differ
+    // one of another transfer with the same bytes: next time its times differ, or what it offers
     if (violates(error, messageIsUnique))
       return { outcome: 'wait', reason: 'An attempt of this or another transfer is the same message' } as const;
     if (!(error instanceof NotBegun)) throw error;

@@ -1,15 +1,18 @@
 import type { AccountEntity } from '../../../src/accounts/entity';
+import { createRpcCall } from '../../../src/chains/bitcoin/rpc';
 import { getFamily } from '../../../src/chains/families';
 import { loadRegistry } from '../../../src/chains/registry';
 import type { ChainDefinition, FamilyRules } from '../../../src/chains/types';
 import { bitcoinFixture } from '../../families/bitcoin';
 import { evmFixture } from '../../families/evm';
 import type { FamilyFixture, NodeView } from '../../families/fixture';
+import { solanaFixture } from '../../families/solana';
 import { tronFixture } from '../../families/tron';
 import { createBitcoinFixture } from '../bitcoin/fixture';
 import { reorganise } from '../../../dev/faults';
 import type { ChainFixture } from '../following/chain-fixture';
 import { createFollowFixture } from '../following/fixture';
+import { createSolanaFixture } from '../solana/fixture';
 import { createTronFixture } from '../tron/fixture';
 import { Gate } from './gate';
 
@@ -20,6 +23,8 @@ export interface FamilyScene extends ChainFixture {
   gate: Gate;
   /** Waits for a block. Atomic units of the native coin. */
   deposit: (account: AccountEntity, amount: bigint) => Promise<unknown>;
+  /** How many transactions wait for a block at the node. */
+  waiting: () => Promise<number>;
   /** The node forgets a transaction that waits for a block. */
   drop: (id: string) => Promise<void>;
   /**
@@ -40,6 +45,7 @@ const createEvm: CreateScene = async (changes) => {
     gate,
     node: evmFixture('ethereum').node(anvil.url),
     deposit: send,
+    waiting: async () => (await anvil.client.getTxpoolStatus()).pending,
     drop: (id) => anvil.client.dropTransaction({ hash: id as `0x${string}` }),
     reorganise: (depth) => reorganise(anvil.client, depth),
     close: () => fixture.close().finally(() => gate.remove()),
@@ -55,6 +61,7 @@ const createBitcoin: CreateScene = async (changes) => {
     gate,
     node: bitcoinFixture.node(btcd.url),
     deposit: ({ address }, amount) => node.send(address, amount),
+    waiting: async () => (await createRpcCall(btcd.url)<string[]>('getrawmempool', [])).length,
     drop: () => btcd.restart(),
     reorganise: (depth) => node.reorganise(depth),
     close: () => fixture.close().finally(() => gate.remove()),
@@ -70,7 +77,24 @@ const createTron: CreateScene = async (changes) => {
     gate,
     node: tronFixture.node(simulated.url),
     deposit: send,
+    waiting: async () => (await simulated.control('status')).pending as number,
     drop: (txid) => simulated.control('drop', { txid }),
+    reorganise: null,
+    close: () => fixture.close().finally(() => gate.remove()),
+  };
+};
+
+const createSolana: CreateScene = async (changes) => {
+  const gate = new Gate();
+  const fixture = await createSolanaFixture({ changes, route: (url) => gate.before(url) });
+  const { local, send } = fixture;
+  return {
+    ...fixture,
+    gate,
+    node: solanaFixture.node(local.url),
+    deposit: send,
+    waiting: async () => (await local.status()).pending,
+    drop: (txid) => local.call('drop', { txid }),
     reorganise: null,
     close: () => fixture.close().finally(() => gate.remove()),
   };
@@ -88,6 +112,7 @@ const scenes: readonly (readonly [FamilyFixture, CreateScene, isFinal?: 'final']
   [evmFixture('ethereum'), createEvm],
   [bitcoinFixture, createBitcoin],
   [tronFixture, createTron, 'final'],
+  [solanaFixture, createSolana, 'final'],
 ];
 
 const rulesOn = (chain: string): FamilyRules => getFamily(loadRegistry('local', [chain]).get(chain).family).rules;

@@ -90,7 +90,7 @@ describeFamilies('transfers', ({ symbol, decimals, amount: worth, newAddress }, 
       await submitted(txId);
       const [{ tx_hash: id } = {}] = await fixture.attempts(txId);
       await fixture.drop(String(id));
-      await until('sent again', async () => (await fixture.onChain.observe({ txId })).state === 'pending');
+      await until('sent again', async () => (await fixture.waiting()) === 1);
       await served.ends(txId, 'CONFIRMED');
       expect(await fixture.attempts(txId)).toMatchObject([{ tx_hash: id }]);
       await booksAgree();

@@ -15,7 +15,7 @@ import { contractArtifacts } from '../../../dev/contracts';
 import { verifyIntent } from '../../../src/mpc/verify-intent';
 import { TransferOperations } from '../../../src/cli/transfer-operations';
 import { transferWorkflowsOn } from '../../../src/transfers/start/workflows';
-import { buildTransferRequest } from '../../factories';
+import { buildTransferRequest, keysOf } from '../../factories';
 import type { TestLedger } from '../../ledger';
 import { claimsOf } from '../../orders';
 import { recordRun, type RecordedRun } from '../../replay/record-run';
@@ -69,9 +69,7 @@ export class ServedChain<Fixture extends ChainFixture> {
 
   async serve(changes: Changes = {}): Promise<void> {
     const { fixture, temporal } = this;
-    const { keyId, publicKey, chainCode } = fixture.wallet;
-    if (!keyId || !publicKey || !chainCode) throw new Error('no key');
-    const keys = new Map([[keyId, { publicKey, chainCode }]]);
+    const keys = keysOf(fixture.wallet, [fixture.alice, fixture.bob]);
     const signTransaction = (node: NodeIndex) => async (request: SignTransactionRequest) => {
       const claims = claimsOf(request.order);
       await changes.sign?.(claims, node, request.peer);

@@ -1,10 +1,13 @@
+import crypto from 'node:crypto';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { SolanaChainClient } from '../../../src/chains/solana/client';
 import { toBase58 } from '../../../src/chains/solana/codec/base58';
 import { toBytes } from '../../../src/chains/solana/codec/address';
 import { programs } from '../../../src/chains/solana/codec/programs';
 import { associatedTokenAccount } from '../../../src/chains/solana/codec/token-account';
+import { maxPrice } from '../../../src/chains/solana/codec/transaction';
 import { validBlocks } from '../../../src/chains/solana/expiry';
+import { priceSpread } from '../../../src/chains/solana/fees';
 import { parseEndpoint } from '../../../src/chains/solana/url';
 import { readForeign } from '../../../src/chains/solana/foreign';
 import type { KnownAttempt } from '../../../src/chains/chain-client';
@@ -81,6 +84,25 @@ const ours = (...addresses: string[]) => {
 };
 
 describe('prepare', () => {
+  beforeEach(() => {
+    // the random part of a price
+    jest.spyOn(crypto, 'randomInt').mockImplementation(() => 0);
+  });
+  afterEach(() => jest.restoreAllMocks());
+
+  it('the same payment, on the same block: other messages, at the price of one or a little more', async () => {
+    jest.restoreAllMocks();
+    node.prices = [20_000];
+    const made = await Promise.all(Array.from({ length: 20 }, () => make(sol(5n))));
+    expect(new Set(made.map(({ prepared }) => prepared.expiry?.blockhash)).size).toBe(1);
+    // of 5,000 prices
+    expect(new Set(made.map(({ unsigned }) => unsigned)).size).toBeGreaterThan(10);
+    for (const { prepared } of made) {
+      const price = Number((prepared.details as JsonObject).price);
+      expect(price >= 20_000 && price < 20_000 + priceSpread).toBe(true);
+    }
+  });
+
   it('SOL: the newest finalized block, units of the simulation and their price', async () => {
     node.prices = [0, 10_000, 20_000, 30_000];
     const { blockhash, slot, blockHeight } = node.mine(5);
@@ -101,7 +123,7 @@ describe('prepare', () => {
   it('a price has its cap', async () => {
     node.prices = [50_000_000];
     expect(await client.prepare({ kind: 'first', intent: sol(5n), previous: [] })).toMatchObject({
-      details: { price: '5000000' },
+      details: { price: String(maxPrice - BigInt(priceSpread - 1)) },
     });
   });
 
