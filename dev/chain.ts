@@ -1,19 +1,18 @@
 import { type Address, createTestClient, encodeFunctionData, type Hex, http, parseGwei, publicActions } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { exactProxyAddress, permit2Address, uptoProxyAddress } from '../src/chains/evm/payments/contracts';
+import { exactProxyAddress, multicall3Address, permit2Address, uptoProxyAddress } from '../src/chains/evm/payments/contracts';
 import { getChains } from '../src/chains/registry/data';
 import { contractArtifacts, type TestContract } from './contracts';
 import { until } from './processes';
 
 const gasPriceOracle: Address = '0x420000000000000000000000000000000000000F';
-const multicall3: Address = '0xcA11bde05977b3631167028862bE2a173976CA11';
 
 /** What official x402 clients expect at the same address on every chain. */
 const canonical: [Address, TestContract][] = [
   [permit2Address, 'TestPermit2'],
   [exactProxyAddress, 'TestExactProxy'],
   [uptoProxyAddress, 'TestUptoProxy'],
-  [multicall3, 'TestMulticall3'],
+  [multicall3Address, 'TestMulticall3'],
 ];
 
 export function devChain(rpc: string) {

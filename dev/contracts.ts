@@ -24,7 +24,9 @@ export type TestContract =
   | 'TestUptoProxy'
   | 'OddUptoProxy'
   | 'TestMulticall3'
-  | 'TestWallet';
+  | 'TestWallet'
+  | 'TestCreatedWallet'
+  | 'TestWalletFactory';
 
 type Artifacts = Record<TestContract, ContractArtifact>;
 

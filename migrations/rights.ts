@@ -315,3 +315,8 @@ export const accountKeyRights: Rights = {
     gateway_operator: 'select',
   },
 };
+
+/** Granted by the migration that adds the column. */
+export const walletFactoryRights: Rights = {
+  x402_policies: { gateway_operator: 'update (wallet_factories)' },
+};

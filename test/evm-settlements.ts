@@ -56,17 +56,24 @@ export const authorizationPlan: SettlementPlan = {
   maxPriorityFeePerGas: 1n,
   gasPrice: null,
 };
+/** Of a wallet that the transaction creates before. */
+export const deploymentPlan: SettlementPlan = {
+  ...authorizationPlan,
+  signature: walletSignature,
+  deployment: { factory: '0x6A7d45bC09E82f3a1D5c90B7e4F2683d1Ca0594e'.toLowerCase(), data: `0x${'c3'.repeat(100)}` },
+};
 export const exactPlan: SettlementPlan = { ...authorizationPlan, method: 'permit2_exact', nonce: '12345678901234567890' };
 /** Takes less than was authorised. */
 export const uptoPlan: SettlementPlan = { ...exactPlan, method: 'permit2_upto', amount: 400n };
 
 export function toSettlementIntent(whole: SettlementPlan): TransactionIntent {
   const { from, payTo: recipient, token: tokenContract, amount, ...plan } = whole;
-  const { method, payer: ofPayer, nonce, authorised, validAfter, validBefore, signature, permit } = plan;
+  const { method, payer: ofPayer, nonce, authorised, validAfter, validBefore, signature, permit, deployment } = plan;
   const action: SettlementAction = {
     type: 'settlement',
     ...{ method, payer: ofPayer, nonce, authorised, validAfter, validBefore, signature },
     ...(permit && { permit }),
+    ...(deployment && { deployment }),
   };
   return { from, outputs: [{ recipient, tokenContract, amount }], action };
 }

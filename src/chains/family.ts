@@ -9,6 +9,7 @@ import type {
   FeeLevels,
   GatherRequest,
   Hex,
+  IntentAction,
   KeyProtocol,
   Prepared,
   TokenDefinition,
@@ -104,6 +105,7 @@ export interface BoundRequest {
   source: ReservationOwner;
   token: TokenDefinition;
   outputs: TransactionOutput[];
+  action?: IntentAction | undefined;
   gather?: GatherRequest | undefined;
   /** Of the payment, on the chain. */
   memo?: string | undefined;

@@ -15,6 +15,7 @@ export const paymentReasons = [
   'invalid_exact_evm_missing_eip712_domain',
   'invalid_exact_evm_signature',
   'eip6492_factory_not_allowed',
+  'smart_wallet_deployment_failed',
   'invalid_exact_evm_failed_to_parse_signature',
   'invalid_exact_evm_recipient_mismatch',
   'invalid_exact_evm_payload_authorization_valid_before',

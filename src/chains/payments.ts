@@ -35,12 +35,14 @@ export interface PaymentRequest {
   paymentId: string | null;
 }
 
-/** How the allowance of Permit2 comes to be, where the payer has none. */
+/** What has to happen on the chain for a payment to be possible, beside the payment itself. */
 export type Sponsoring =
   | { type: 'none' }
-  /** An EIP-2612 permit, executed in the same transaction. */
+  /** A call of a contract that creates the payer's wallet, in the same transaction (ERC-6492); `factory` in canonical form. */
+  | { type: 'deployment'; factory: string; data: Hex }
+  /** An EIP-2612 permit that gives Permit2 its allowance, executed in the same transaction. */
   | { type: 'permit'; value: bigint; deadline: bigint; v: number; r: Hex; s: Hex }
-  /** The payer's own signed transaction, to be sent before, and its id; `maxCost` in atomic units of the native coin. */
+  /** The payer's own signed transaction that gives Permit2 its allowance, to be sent before, and its id; `maxCost` in atomic units of the native coin. */
   | { type: 'approval'; raw: Hex; id: Hex; nonce: number; maxCost: bigint };
 
 /** What a payer lacks for an approval that would be executed, atomic units of the native coin; or why it would not be. */
@@ -71,7 +73,7 @@ export interface Payment {
   lastSecond: bigint;
   /** The payer's; of a payer who has signed a transaction, that transaction, without the signature of its settler. */
   signature: Hex;
-  /** The signature was wrapped for a wallet that does not exist yet (ERC-6492). */
+  /** The signature was wrapped for a wallet that need not exist yet (ERC-6492). */
   isWrapped: boolean;
   /** EIP-712 domain of the token, where the signature is made for it. */
   domain: { name: string; version: string } | null;
@@ -87,9 +89,14 @@ export interface PaymentContext {
   settlers: ReadonlySet<string>;
   /** Which sponsoring the calling client may use on this chain; information about another one is ignored. */
   sponsors: { permit: boolean; approval: boolean };
+  /** Contracts (canonical form) that the house calls to create the wallet of a payer, for the calling client on this chain. */
+  walletFactories: ReadonlySet<string>;
 }
 
 export type Checked = { payment: Payment } | { reason: PaymentReason };
+
+/** `payment`: as it is to be executed, without the sponsoring that has turned out not to be needed. */
+export type Simulated = Checked;
 
 /** `refused`: by the chain, before anything was sent; `reverted` by it; `unobserved`: executed without the payment. */
 export type SettlementFailure = 'expired' | 'refused' | 'reverted' | 'unobserved';
@@ -124,11 +131,12 @@ export interface PaymentMethod {
 /** Asks a chain about payments. */
 export interface PaymentClient {
   /**
-   * Whether the chain would execute the payment now, sent by `settler`. Writes nothing, on the chain or anywhere else.
-   * @returns null: it would; else why not
+   * Whether the chain would execute the payment now, sent by `settler`, without the approval that comes with it. Writes nothing, on
+   * the chain or anywhere else.
+   * @returns why not, if it would not
    * @throws GatewayError chain_unavailable when no endpoint could tell
    */
-  simulate(payment: Payment, settler: string): Promise<PaymentReason | null>;
+  simulate(payment: Payment, settler: string): Promise<Simulated>;
   /**
    * Whether the chain would execute the approval that comes with a payment, and then the payment. Ask for one that `simulate` refuses for
    * its allowance alone.

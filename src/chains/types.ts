@@ -111,6 +111,8 @@ export interface SettlementAction {
   signature: Hex;
   /** An allowance that the payer has signed as well and the same transaction gives (EIP-2612); numbers as decimal digits. */
   permit?: { value: string; deadline: string; v: number; r: Hex; s: Hex };
+  /** The call that creates the payer's wallet before, in the same transaction; the contract in canonical form. */
+  deployment?: { factory: string; data: Hex };
 }
 
 /** Authorises a payment to the outputs that somebody else carries out: it is signed and not broadcast. */
@@ -170,8 +172,10 @@ export interface DescribedSettlement {
   authorised: bigint;
   /** The only address that may settle, in the form shown to clients; null: anybody may. */
   facilitator: string | null;
-  /** The contract that is called, in the form shown to clients. */
+  /** The contract that executes the payment, in the form shown to clients. */
   contract: string;
+  /** The contract that is called before, to create the payer's wallet, in the form shown to clients; absent: none is. */
+  factory?: string;
 }
 
 /** A payment that somebody else carries out. */

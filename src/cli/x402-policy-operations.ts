@@ -1,8 +1,9 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { enabledChain } from '../accounts/service';
 import { audit } from '../audit/log';
+import type { GetFamily } from '../chains/family';
 import type { ChainRegistry } from '../chains/registry';
-import type { TokenDefinition } from '../chains/types';
+import type { ChainDefinition } from '../chains/types';
 import { inTransaction } from '../platform/database';
 import { invalidParameter } from '../platform/errors';
 import { formatAmount } from '../platform/money';
@@ -17,6 +18,8 @@ export interface ShownPolicy {
   sponsorPermit: string;
   sponsorApproval: string;
   topUpPerDay: string;
+  /** Separated by commas. */
+  walletFactories: string;
 }
 
 /** Options of the command line. Omitted values stay unchanged. */
@@ -27,18 +30,20 @@ export class X402PolicyOperations {
   constructor(
     private readonly database: DataSource,
     private readonly registry: ChainRegistry,
+    private readonly getFamily: GetFamily,
   ) {}
 
   /** @throws GatewayError invalid_parameter for a chain that is not enabled. */
   async show(clientId: string, chainName: string): Promise<ShownPolicy> {
-    const { name, native } = enabledChain(this.registry, chainName);
-    return toShown(await read(this.database.manager, clientId, name), native);
+    const chain = enabledChain(this.registry, chainName);
+    return this.toShown(await read(this.database.manager, clientId, chain.name), chain);
   }
 
   /** @throws GatewayError invalid_parameter. */
   async set(clientId: string, chainName: string, options: X402PolicyChange): Promise<ShownPolicy> {
-    const { name: chain, native } = enabledChain(this.registry, chainName);
-    const changes = readChanges(options, native);
+    const definition = enabledChain(this.registry, chainName);
+    const { name: chain, native } = definition;
+    const changes = this.readChanges(options, definition);
     return inTransaction(this.database, async (manager) => {
       // the first policy of a client has no row that could be locked
       await manager.query('select 1 from clients where client_id = $1 for no key update', [clientId]);
@@ -47,7 +52,8 @@ export class X402PolicyOperations {
       if (policy.isEnabled && !before.isEnabled && options.gasPerDay === undefined && policy.gasPerDay === null)
         throw invalidParameter('--gas-per-day', `is needed: an amount of ${native.symbol}, or ${unlimited}`);
       await store(manager, clientId, chain, policy);
-      const { settle, gasPerDay, sponsorPermit, sponsorApproval, topUpPerDay } = toShown(policy, native);
+      const shown = this.toShown(policy, definition);
+      const { settle, gasPerDay, sponsorPermit, sponsorApproval, topUpPerDay, walletFactories } = shown;
       await audit(manager, {
         action: 'x402.policy_changed',
         outcome: 'success',
@@ -56,11 +62,55 @@ export class X402PolicyOperations {
         subject: { type: 'client', id: clientId },
         detail: {
           ...{ chain, settle, gas_per_day: gasPerDay, sponsor_permit: sponsorPermit, sponsor_approval: sponsorApproval },
-          top_up_per_day: topUpPerDay,
+          ...{ top_up_per_day: topUpPerDay, wallet_factories: walletFactories },
         },
       });
-      return toShown(policy, native);
+      return shown;
     });
+  }
+
+  private readChanges(
+    { settle, gasPerDay, sponsorPermit, sponsorApproval, topUpPerDay, walletFactories }: X402PolicyChange,
+    chain: ChainDefinition,
+  ): Partial<X402Policy> {
+    const { native } = chain;
+    return {
+      ...(settle !== undefined && { isEnabled: readRule('--settle', settle) }),
+      ...(gasPerDay !== undefined && {
+        gasPerDay: gasPerDay === unlimited ? null : readAmount('--gas-per-day', gasPerDay, native),
+      }),
+      ...(sponsorPermit !== undefined && { sponsorsPermit: readRule('--sponsor-permit', sponsorPermit) }),
+      ...(sponsorApproval !== undefined && { sponsorsApproval: readRule('--sponsor-approval', sponsorApproval) }),
+      ...(topUpPerDay !== undefined && { topUpPerDay: readAmount('--top-up-per-day', topUpPerDay, native) }),
+      ...(walletFactories !== undefined && { walletFactories: this.readFactories(walletFactories, chain) }),
+    };
+  }
+
+  /** In canonical form, each once. */
+  private readFactories(text: string, { name, family }: ChainDefinition): string[] {
+    if (text === none) return [];
+    const codec = this.getFamily(family);
+    const keys = text.split(',').map((address) => {
+      const parsed = codec.parseAddress(address.trim());
+      if (!parsed) throw invalidParameter('--wallet-factories', `${address.trim()} is no address on ${name}`);
+      return parsed.key;
+    });
+    const distinct = [...new Set(keys)];
+    if (distinct.length > maxFactories) throw invalidParameter('--wallet-factories', `names at most ${maxFactories} contracts`);
+    return distinct;
+  }
+
+  private toShown(policy: X402Policy, { native: { decimals }, family }: ChainDefinition): ShownPolicy {
+    const codec = this.getFamily(family);
+    const factories = policy.walletFactories.map((key) => codec.parseAddress(key)?.address ?? key);
+    return {
+      settle: toRule(policy.isEnabled),
+      gasPerDay: policy.gasPerDay === null ? unlimited : formatAmount(policy.gasPerDay, decimals),
+      sponsorPermit: toRule(policy.sponsorsPermit),
+      sponsorApproval: toRule(policy.sponsorsApproval),
+      topUpPerDay: formatAmount(policy.topUpPerDay, decimals),
+      walletFactories: factories.join(',') || none,
+    };
   }
 }
 
@@ -69,42 +119,23 @@ const read = async (manager: EntityManager, clientId: string, chain: string): Pr
 
 const store = (manager: EntityManager, clientId: string, chain: string, policy: X402Policy): Promise<unknown> =>
   manager.query(
-    `insert into x402_policies (client_id, chain, is_enabled, gas_per_day, sponsors_permit, sponsors_approval, top_up_per_day)
-     values ($1, $2, $3, $4, $5, $6, $7)
+    `insert into x402_policies (client_id, chain, is_enabled, gas_per_day, sponsors_permit, sponsors_approval, top_up_per_day,
+       wallet_factories)
+     values ($1, $2, $3, $4, $5, $6, $7, $8)
      on conflict (client_id, chain) do update set is_enabled = excluded.is_enabled, gas_per_day = excluded.gas_per_day,
        sponsors_permit = excluded.sponsors_permit, sponsors_approval = excluded.sponsors_approval,
-       top_up_per_day = excluded.top_up_per_day`,
+       top_up_per_day = excluded.top_up_per_day, wallet_factories = excluded.wallet_factories`,
     [
       ...[clientId, chain, policy.isEnabled, policy.gasPerDay?.toString() ?? null],
-      ...[policy.sponsorsPermit, policy.sponsorsApproval, policy.topUpPerDay.toString()],
+      ...[policy.sponsorsPermit, policy.sponsorsApproval, policy.topUpPerDay.toString(), policy.walletFactories],
     ],
   );
 
-function readChanges(
-  { settle, gasPerDay, sponsorPermit, sponsorApproval, topUpPerDay }: X402PolicyChange,
-  native: TokenDefinition,
-): Partial<X402Policy> {
-  return {
-    ...(settle !== undefined && { isEnabled: readRule('--settle', settle) }),
-    ...(gasPerDay !== undefined && {
-      gasPerDay: gasPerDay === unlimited ? null : readAmount('--gas-per-day', gasPerDay, native),
-    }),
-    ...(sponsorPermit !== undefined && { sponsorsPermit: readRule('--sponsor-permit', sponsorPermit) }),
-    ...(sponsorApproval !== undefined && { sponsorsApproval: readRule('--sponsor-approval', sponsorApproval) }),
-    ...(topUpPerDay !== undefined && { topUpPerDay: readAmount('--top-up-per-day', topUpPerDay, native) }),
-  };
-}
-
 const unlimited = 'unlimited';
+const none = 'none';
+/** As the table allows. */
+const maxFactories = 20;
 const toRule = (isAllowed: boolean): string => (isAllowed ? 'allow' : 'refuse');
-
-const toShown = (policy: X402Policy, { decimals }: TokenDefinition): ShownPolicy => ({
-  settle: toRule(policy.isEnabled),
-  gasPerDay: policy.gasPerDay === null ? unlimited : formatAmount(policy.gasPerDay, decimals),
-  sponsorPermit: toRule(policy.sponsorsPermit),
-  sponsorApproval: toRule(policy.sponsorsApproval),
-  topUpPerDay: formatAmount(policy.topUpPerDay, decimals),
-});
 
 function readRule(option: string, text: string): boolean {
   if (text !== 'allow' && text !== 'refuse') throw invalidParameter(option, 'must be allow or refuse');

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { getFamily } from '../chains/families';
 import { loadRegistry } from '../chains/registry';
 import { readConfig } from '../platform/config';
 import { ClientOperations } from './client-operations';
@@ -19,15 +20,17 @@ export function addX402Commands(program: Command, run: Run): void {
     .option('--sponsor-permit <rule>', 'allow or refuse: settlements may use a permit that the payer has signed')
     .option('--sponsor-approval <rule>', 'allow or refuse: payers may be sent coins for an approval')
     .option('--top-up-per-day <amount>', 'most coins sent to payers in 24 hours')
+    .option('--wallet-factories <addresses>', "contracts that may create payers' wallets, separated by commas, or none")
     .action(run(policy));
 }
 
 async function policy({ database, json }: Session, reference: string, chain: string, options: X402PolicyChange): Promise<void> {
   const { clientId } = await new ClientOperations(database).findClient(reference);
   const { GATEWAY_ENV, CHAINS } = readConfig(['GATEWAY_ENV', 'CHAINS']);
-  const policies = new X402PolicyOperations(database, loadRegistry(GATEWAY_ENV, CHAINS.split(',')));
-  const { settle, gasPerDay, sponsorPermit, sponsorApproval, topUpPerDay } = options;
-  const isChange = [settle, gasPerDay, sponsorPermit, sponsorApproval, topUpPerDay].some((value) => value !== undefined);
+  const policies = new X402PolicyOperations(database, loadRegistry(GATEWAY_ENV, CHAINS.split(',')), getFamily);
+  const { settle, gasPerDay, sponsorPermit, sponsorApproval, topUpPerDay, walletFactories } = options;
+  const changes = [settle, gasPerDay, sponsorPermit, sponsorApproval, topUpPerDay, walletFactories];
+  const isChange = changes.some((value) => value !== undefined);
   const shown = await (isChange ? policies.set(clientId, chain, options) : policies.show(clientId, chain));
   printRow(
     {
@@ -38,6 +41,7 @@ async function policy({ database, json }: Session, reference: string, chain: str
       sponsor_permit: shown.sponsorPermit,
       sponsor_approval: shown.sponsorApproval,
       top_up_per_day: shown.topUpPerDay,
+      wallet_factories: shown.walletFactories,
     },
     json,
   );

@@ -70,6 +70,8 @@ export interface Spending {
   recipients: string[];
   /** Coins leave the house: only to the destinations that this node's operator has named. */
   purpose?: 'withdrawal';
+  /** Canonical address of the contract that is called to create somebody's wallet: only one that this node's operator has named. */
+  factory?: string;
 }
 
 /** A signature that may be made: the journal has its entry. */

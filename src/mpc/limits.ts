@@ -23,6 +23,8 @@ interface ChainLimitsFile {
   deniedAddresses?: string[];
   /** Where coins of the house may be withdrawn to; nowhere unless it is named here. */
   houseDestinations?: string[];
+  /** Contracts that settlements may call to create a payer's wallet; none unless it is named here. */
+  walletFactories?: string[];
 }
 interface TokenLimitsFile {
   maxAmount?: string;
@@ -41,6 +43,7 @@ const chainLimits = Joi.object<ChainLimitsFile>({
   tokens: Joi.object().pattern(Joi.string().max(128), tokenLimits).required(),
   deniedAddresses: Joi.array().items(Joi.string().max(128)).max(100_000),
   houseDestinations: Joi.array().items(Joi.string().max(128)).max(100),
+  walletFactories: Joi.array().items(Joi.string().max(128)).max(100),
 });
 const schema = Joi.object<LimitsFile>({
   chains: Joi.object().pattern(Joi.string().max(64), chainLimits).required(),
@@ -53,6 +56,7 @@ interface ChainLimits {
   tokens: Map<string, SumLimit & { amount: bigint | null }>;
   denied: Set<string>;
   houseDestinations: Set<string>;
+  walletFactories: Set<string>;
 }
 
 export interface ListedLimit {
@@ -106,7 +110,8 @@ export class NodeLimits {
     if (token.amount !== null && spends.amount > token.amount) return 'the amount is above the highest allowed';
     if (spends.recipients.some((recipient) => chain.denied.has(recipient))) return 'a recipient is denied';
     const isForeign = spends.recipients.some((recipient) => !chain.houseDestinations.has(recipient));
-    return spends.purpose === 'withdrawal' && isForeign ? noDestination : null;
+    if (spends.purpose === 'withdrawal' && isForeign) return noDestination;
+    return spends.factory !== undefined && !chain.walletFactories.has(spends.factory) ? noFactory : null;
   }
 
   /** Every token that is allowed, and the fees of each chain, for operators; amounts as decimal digits. */
@@ -135,11 +140,17 @@ export class NodeLimits {
 }
 
 const noDestination = 'the recipient is no destination of the house';
+const noFactory = 'the factory of the wallet is not allowed';
 
-/** The same of a node whose operator has set no limits: it withdraws nothing, since nobody has named a destination. */
+/**
+ * The same of a node whose operator has set no limits: it withdraws nothing, since nobody has named a destination, and calls no factory of
+ * wallets.
+ */
 export const refusalBy = (limits: NodeLimits | null, request: Pick<AdmissionRequest, 'kind' | 'spends'>): string | null => {
   if (limits) return limits.refusal(request);
-  return request.spends.purpose === 'withdrawal' && request.kind !== 'cancellation' ? noDestination : null;
+  const { spends, kind } = request;
+  if (spends.purpose === 'withdrawal' && kind !== 'cancellation') return noDestination;
+  return spends.factory === undefined ? null : noFactory;
 };
 
 /** Why what has a limit of its own is refused where the file does not name it. */
@@ -149,7 +160,7 @@ const unnamed: ReadonlyMap<string, string> = new Map([
 ]);
 
 function toChainLimits(
-  { maxFee, maxFeesPerKeyAndDay, maxFeesPerDay, tokens, deniedAddresses = [], houseDestinations = [] }: ChainLimitsFile,
+  { maxFee, maxFeesPerKeyAndDay, maxFeesPerDay, tokens, deniedAddresses = [], ...named }: ChainLimitsFile,
   chain: ChainDefinition,
   family: FamilyCodec,
 ): ChainLimits {
@@ -171,7 +182,8 @@ function toChainLimits(
     fees: { key: toAmount(maxFeesPerKeyAndDay), node: toAmount(maxFeesPerDay) },
     tokens: new Map(byContract),
     denied: new Set(toKeys(deniedAddresses)),
-    houseDestinations: new Set(toKeys(houseDestinations)),
+    houseDestinations: new Set(toKeys(named.houseDestinations ?? [])),
+    walletFactories: new Set(toKeys(named.walletFactories ?? [])),
   };
 }
 

@@ -11,6 +11,8 @@ export interface X402Policy {
   sponsorsPermit: boolean;
   sponsorsApproval: boolean;
   topUpPerDay: bigint;
+  /** Contracts (canonical form) that are called to create payers' wallets. */
+  walletFactories: string[];
 }
 
 /** Of a client that no operator has enabled. */
@@ -20,6 +22,7 @@ export const noPolicy: X402Policy = {
   sponsorsPermit: false,
   sponsorsApproval: false,
   topUpPerDay: 0n,
+  walletFactories: [],
 };
 
 interface PolicyRow {
@@ -29,12 +32,13 @@ interface PolicyRow {
   sponsors_permit: boolean;
   sponsors_approval: boolean;
   top_up_per_day: string;
+  wallet_factories: string[];
 }
 
 /** A client's policies by chain name; a chain without one is missing. */
 export async function readPolicies(manager: EntityManager, clientId: string): Promise<Map<string, X402Policy>> {
   const rows = await manager.query<PolicyRow[]>(
-    `select chain, is_enabled, gas_per_day, sponsors_permit, sponsors_approval, top_up_per_day
+    `select chain, is_enabled, gas_per_day, sponsors_permit, sponsors_approval, top_up_per_day, wallet_factories
        from x402_policies where client_id = $1`,
     [clientId],
   );
@@ -47,6 +51,7 @@ const toPolicy = (row: PolicyRow): X402Policy => ({
   sponsorsPermit: row.sponsors_permit,
   sponsorsApproval: row.sponsors_approval,
   topUpPerDay: BigInt(row.top_up_per_day),
+  walletFactories: row.wallet_factories,
 });
 
 /** Payments are checked against what was read so long ago; a settlement looks again when it is accepted. */

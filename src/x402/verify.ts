@@ -76,6 +76,7 @@ function checkServed(request: PaymentRequest, served: ServedChain): GoodPayment 
     now: Math.floor(Date.now() / 1000),
     settlers: new Set(settlers.map(({ addressKey }) => addressKey)),
     sponsors: { permit: policy.sponsorsPermit, approval: policy.sponsorsApproval },
+    walletFactories: new Set(policy.walletFactories),
   });
   if ('reason' in checked) return checked;
   const settler = chooseSettler(checked.payment, settlers);
@@ -92,11 +93,10 @@ function chooseSettler({ facilitator }: Payment, settlers: Settler[]): Settler |
 async function simulate(good: GoodPayment): Promise<Verification> {
   const { payment, settler, served } = good;
   try {
-    const reason = await served.payments.simulate(payment, settler.address);
+    const simulated = await served.payments.simulate(payment, settler.address);
+    if ('payment' in simulated) return { ...good, ...simulated };
     const isApproval = payment.sponsoring.type === 'approval';
-    // an approval that is not needed is not sent
-    if (!reason) return isApproval ? { ...good, payment: { ...payment, sponsoring: { type: 'none' } } } : good;
-    if (!isApproval || reason !== 'permit2_allowance_required') return { reason };
+    if (!isApproval || simulated.reason !== 'permit2_allowance_required') return simulated;
     const quote = await served.payments.quoteApproval(payment, settler.address);
     return 'reason' in quote ? quote : { ...good, topUp: quote.topUp };
   } catch (error) {

@@ -1,7 +1,7 @@
 import type { Family } from '../family';
 import { findFeeLevels } from '../fee-levels';
 import { evmCodec } from './codec';
-import { evmFees } from './fees';
+import { assumedGas, boundOf, evmFees } from './fees';
 import { reserveNonce } from './reserve';
 
 /**
@@ -15,6 +15,6 @@ export const evmFamily: Family = {
   tokenType: 'ERC20',
   fees: evmFees,
   ...evmCodec,
-  bound: async (manager, { chain, token }) => evmFees.bound(chain, token, await findFeeLevels(manager, chain)),
+  bound: async (manager, { chain, token, action }) => boundOf(chain, assumedGas(token, action), await findFeeLevels(manager, chain)),
   reserve: reserveNonce,
 };

@@ -1,5 +1,5 @@
 import type { FeeStrategy } from '../family';
-import type { ChainDefinition, FeeLevels, Hex, TokenDefinition, TransactionIntent } from '../types';
+import type { ChainDefinition, FeeLevels, Hex, IntentAction, TokenDefinition, TransactionIntent } from '../types';
 import { feesIn, maxGas } from './codec/transaction';
 import type { GasFees } from './details';
 import { maxSettlementGas } from './payments/calldata';
@@ -80,14 +80,19 @@ export function planFees(levels: EvmFeeLevels, previous: Hex | null): PlannedFee
   return { maxFeePerGas: max(cap, tip), maxPriorityFeePerGas: tip, gasPrice: null };
 }
 
-function bound(chain: ChainDefinition, token: TokenDefinition, levels: FeeLevels): bigint {
+const bound = (chain: ChainDefinition, token: TokenDefinition, levels: FeeLevels): bigint =>
+  boundOf(chain, assumedGas(token), levels);
+
+/** Highest fee of a transaction that is assumed to need so much gas; atomic units of the native coin. */
+export function boundOf(chain: ChainDefinition, assumed: bigint, levels: FeeLevels): bigint {
   const now = decodeLevels(levels);
-  const gas = assumedGas(token) + BigInt(chain.estimateOverhead ?? 0);
+  const gas = assumed + BigInt(chain.estimateOverhead ?? 0);
   return gas * highest(current(now)) * replacementHeadroom + now.l1DataFee * l1Headroom;
 }
 
-/** Gas that is assumed when funds are locked, before the chain is asked. */
-export function assumedGas(token: TokenDefinition): bigint {
+/** Gas that is assumed when funds are locked, before the chain is asked: nobody knows what it takes to create a payer's wallet. */
+export function assumedGas(token: TokenDefinition, action?: IntentAction): bigint {
+  if (action?.type === 'settlement' && action.deployment) return maxSettlementGas;
   return token.contract === null ? nativeGas : tokenGas;
 }
 

@@ -31,8 +31,17 @@ export const settlement: Rule = (ordered) => {
   assertParties(ordered, settled);
   assertTakesAuthorisations(ordered, settled.contract);
   const fee = described.maxNetworkFee;
-  return { chain: chain.name, token: houseGas, amount: fee, fee, recipients: getRecipients(ordered) };
+  const factory = getFactory(ordered, settled);
+  return { chain: chain.name, token: houseGas, amount: fee, fee, recipients: getRecipients(ordered), ...(factory && { factory }) };
 };
+
+/** In canonical form; undefined: no wallet is created. */
+function getFactory({ family }: Ordered, { factory }: DescribedSettlement): string | undefined {
+  if (factory === undefined) return undefined;
+  const parsed = family.parseAddress(factory);
+  assertMatches(parsed !== null, 'unsigned', 'the factory is no address of this chain');
+  return parsed.key;
+}
 
 /** Requires the authorisation of the order, for no more than it is for and while it can be executed. */
 function assertSettles(ordered: Ordered, facts: SettlementFacts): DescribedSettlement {

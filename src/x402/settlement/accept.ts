@@ -15,7 +15,7 @@ import { TransactionEntity } from '../../transactions/entity';
 import type { Reason } from '../reasons';
 import type { GoodPayment } from '../verify';
 import { isApprovalWithinLimits, lockApprovals } from './approval-limits';
-import { claimPayment, type NewSettlement } from './claim';
+import { claimPayment, type NewSettlement, toAction } from './claim';
 import { type PaymentKey } from './claimed';
 import { checkGasBudget } from './gas-budget';
 
@@ -118,7 +118,7 @@ async function boundGas(
   const source = { chain: chain.name, accountId: settler.accountId, addressKey: settler.addressKey };
   const family = getFamily(chain.family);
   const outputs = [{ recipient: payTo, tokenContract: token.contract, amount }];
-  const gasBound = await family.bound(manager, { chain, source, token, outputs });
+  const gasBound = await family.bound(manager, { chain, source, token, outputs, action: toAction(payment) });
   if (topUp === 0n) return { gasBound, topUpFeeBound: 0n };
   const given = [{ recipient: payer, tokenContract: null, amount: topUp }];
   return { gasBound, topUpFeeBound: await family.bound(manager, { chain, source, token: chain.native, outputs: given }) };

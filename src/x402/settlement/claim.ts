@@ -67,7 +67,7 @@ function toRow({ txId, clientId, userId, requestId, payment, sender }: NewSettle
 function insertSettlement(manager: EntityManager, settlement: NewSettlement): Promise<unknown> {
   const { txId, clientId, version, scheme, key, payment, gasBound } = settlement;
   const { authorised, amount, validAfter, lastSecond, sponsoring } = payment;
-  const sponsored = findApproval(payment) ? 'erc20_approval' : 'none';
+  const sponsored = findApproval(payment) ? 'erc20_approval' : sponsoring.type === 'deployment' ? 'deployment' : 'none';
   return manager.query(
     `insert into x402_settlements (tx_id, client_id, chain, scheme, payload_type, identity, request_hash, payment_id, version, authorised,
        amount, valid_after, window_end, action, sponsoring, gas_bound)
@@ -101,7 +101,8 @@ async function insertApproval(manager: EntityManager, settlement: NewSettlement)
   );
 }
 
-function toAction({
+/** What the transaction of a settlement does. */
+export function toAction({
   method,
   payer,
   nonce,
@@ -116,6 +117,8 @@ function toAction({
     ...{ method, payer, nonce, authorised: authorised.toString(), signature },
     ...{ validAfter: validAfter.toString(), validBefore: validBefore.toString() },
   };
+  if (sponsoring.type === 'deployment')
+    return { ...action, deployment: { factory: sponsoring.factory, data: sponsoring.data } };
   if (sponsoring.type !== 'permit') return action;
   const { value, deadline, v, r, s } = sponsoring;
   return { ...action, permit: { value: value.toString(), deadline: deadline.toString(), v, r, s } };

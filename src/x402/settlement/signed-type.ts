@@ -21,6 +21,7 @@ export const settlement: SignedType = {
   assertMayBegin: async (manager, transaction) => {
     await assertIsInTime(manager, transaction);
     await assertIsPaidFor(manager, transaction);
+    await assertMayCreateWallet(manager, transaction);
     await assertNotRefused(manager, transaction);
   },
   assertMayContinue: assertIsInTime,
@@ -55,6 +56,17 @@ async function assertIsPaidFor(manager: EntityManager, { clientId, chain }: Tran
   // it is counted since it was accepted
   const budget = await checkGasBudget(manager, { clientId, chain, gasBound: 0n });
   if (budget !== 'within') refuse('business_error', `The house does not pay for it: the gas budget is ${budget}`);
+}
+
+/** A wallet is created by a factory that the client's policy names now. */
+async function assertMayCreateWallet(manager: EntityManager, { txId, clientId, chain }: TransactionEntity): Promise<void> {
+  const [row] = await manager.query<{ is_named: boolean }[]>(
+    `select coalesce(s.action #>> '{deployment,factory}' = any(p.wallet_factories), false) as is_named
+       from x402_settlements s left join x402_policies p on (p.client_id, p.chain) = ($2, $3)
+      where s.tx_id = $1 and s.action ? 'deployment'`,
+    [txId, clientId, chain],
+  );
+  if (row?.is_named === false) refuse('business_error', 'The house calls no such factory to create a wallet for the client');
 }
 
 /** A settlement that the nodes refuse as they have refused the one before it would cost a cancellation. */

@@ -17,15 +17,21 @@ import {
   toHex,
 } from 'viem';
 import { mintToken, sendNative } from '../../../dev/chain';
-import { encodeSettlement } from '../../../src/chains/evm/payments/calldata';
+import { type Deployment, encodeSettlement } from '../../../src/chains/evm/payments/calldata';
 import { EvmPaymentClient } from '../../../src/chains/evm/payments/client';
-import { exactProxyAddress, permit2Address, uptoProxyAddress } from '../../../src/chains/evm/payments/contracts';
+import {
+  exactProxyAddress,
+  multicall3Address,
+  permit2Address,
+  uptoProxyAddress,
+} from '../../../src/chains/evm/payments/contracts';
 import { authorizationDigest, permitDigest } from '../../../src/chains/evm/payments/typed-data';
 import { Endpoints } from '../../../src/chains/evm/rpc';
 import type { Payment } from '../../../src/chains/payments';
 import { loadRegistry } from '../../../src/chains/registry';
 import type { JsonObject, TokenDefinition } from '../../../src/chains/types';
 import { approvalInfo } from '../../sponsoring';
+import { type Creation, placeFactory, walletFactory, walletOf } from '../../wallet-factory';
 import { account, type Payers, startPayers, takenByMode } from '../dev/payers';
 import { type Falsify, startRpcProxy } from './rpc-proxy';
 
@@ -43,6 +49,7 @@ let client: EvmPaymentClient;
 beforeAll(async () => {
   payers = await startPayers();
   client = new EvmPaymentClient(chain, new Endpoints(chain, [payers.anvil.rpc]));
+  await placeFactory(payers.anvil.chain);
   await sendNative(payers.anvil.chain, settler.address, parseEther('1'));
   await mintToken(payers.anvil.chain, usdc.contract as Address, newcomer.address, 5_000n);
 });
@@ -94,7 +101,19 @@ async function permit(changes: Partial<Payment> = {}, by: Signer = payers.payer)
 }
 const upto = (changes: Partial<Payment> = {}) => permit({ method: 'permit2_upto', facilitator: settler.address, ...changes });
 
-const simulate = (payment: Payment, from: Signer = settler) => client.simulate(payment, from.address);
+/** Has 5,000 atomic units at the address of a wallet that `owner` would have. */
+async function ofUncreated(name: string, changes: Partial<Deployment> = {}, by: Signer = payers.payer): Promise<Payment> {
+  const wallet = await walletOf(payers.payer.address, name);
+  await mintToken(payers.anvil.chain, usdc.contract as Address, wallet.address, 5_000n);
+  const sponsoring = { type: 'deployment', factory: walletFactory, data: wallet.data, ...changes } as const;
+  return authorization({ payer: wallet.address, isWrapped: true, sponsoring }, by);
+}
+
+/** null: the chain would execute it. */
+const simulate = async (payment: Payment, from: Signer = settler, on = client) => {
+  const simulated = await on.simulate(payment, from.address);
+  return 'reason' in simulated ? simulated.reason : null;
+};
 const settle = async (payment: Payment, amount = payment.amount) => {
   const { to, data } = encodeSettlement(payment, amount);
   return payers.send(to, data, settler);
@@ -170,6 +189,77 @@ describe('a payer that is a contract', () => {
     expect(await simulate({ ...ofWallet, isWrapped: true })).toBeNull();
     // one that was not unwrapped is a signature like any other
     expect(await simulate({ ...inner, signature: wrap(inner.signature) })).toBe('invalid_exact_evm_signature');
+  });
+});
+
+describe('a payer whose wallet does not exist yet (ERC-6492)', () => {
+  const createOf = async (name: string) => (await walletOf(payers.payer.address, name)).data;
+
+  it('pays and has it created by one transaction, once', async () => {
+    const payment = await ofUncreated('one');
+    expect(await client.simulate(payment, settler.address)).toEqual({ payment });
+    expect(await settle(payment)).toBe('success');
+    expect(await payers.anvil.chain.getCode({ address: payment.payer as Address })).toMatch(/^0x.+/);
+    expect(await simulate(payment)).toBe('invalid_exact_evm_nonce_already_used');
+    expect(await settle(payment)).toBe('reverted');
+  });
+
+  it.each<[Creation, 'success' | 'reverted']>([
+    ['create', 'success'],
+    ['createOnce', 'success'],
+    ['createBlindly', 'reverted'],
+  ])('pays when somebody else has created it meanwhile, by %s: %s', async (creation, outcome) => {
+    const { data } = await walletOf(payers.payer.address, creation, creation);
+    const payment = await ofUncreated(creation, { data });
+    expect(await simulate(payment)).toBeNull();
+    expect(await payers.send(walletFactory, data)).toBe('success');
+    const needed = { ...payment, sponsoring: { type: 'none' } as const };
+    expect(await client.simulate(payment, settler.address)).toEqual({ payment: needed });
+    // as if it was created between verdict and execution
+    expect(await settle(payment)).toBe(outcome);
+  });
+
+  it.each<[string, () => Promise<Payment>, string]>([
+    ['signed by somebody else', () => ofUncreated('three', {}, other), 'invalid_exact_evm_signature'],
+    [
+      'whose factory creates another one',
+      async () => ofUncreated('three', { data: await createOf('four') }),
+      'smart_wallet_deployment_failed',
+    ],
+    ['whose factory reverts', () => ofUncreated('three', { data: '0x12345678' }), 'smart_wallet_deployment_failed'],
+    [
+      'whose factory is not there',
+      () => ofUncreated('three', { factory: payTo.toLowerCase() }),
+      'smart_wallet_deployment_failed',
+    ],
+    [
+      'that has less',
+      async () => authorization({ ...(await ofUncreated('three')), authorised: 10n ** 12n, signature: undefined as never }),
+      'invalid_exact_evm_insufficient_balance',
+    ],
+    [
+      'at an address without code',
+      async () => ({ ...(await ofUncreated('three')), token: { ...usdc, contract: payTo } }),
+      'asset_not_deployed_contract',
+    ],
+  ])('%s: %#', async (_, payment, reason) => {
+    expect(await simulate(await payment())).toBe(reason);
+  });
+
+  it('is no address that a key signs for: a wallet has to answer', async () => {
+    const sponsoring = { type: 'deployment', factory: walletFactory, data: await createOf('five') } as const;
+    const payment = await authorization({ payer: newcomer.address, isWrapped: true, sponsoring }, newcomer);
+    expect(await simulate(payment)).toBe('smart_wallet_deployment_failed');
+    expect(await simulate({ ...payment, isWrapped: false, sponsoring: { type: 'none' } })).toBeNull();
+  });
+
+  it('needs Multicall3', async () => {
+    const code = (await payers.anvil.chain.getCode({ address: multicall3Address })) as Hex;
+    const payment = await ofUncreated('six');
+    await payers.anvil.chain.setCode({ address: multicall3Address, bytecode: '0x' });
+    expect(await simulate(payment)).toBe('smart_wallet_deployment_failed');
+    await payers.anvil.chain.setCode({ address: multicall3Address, bytecode: code });
+    expect(await simulate(payment)).toBeNull();
   });
 });
 
@@ -255,9 +345,9 @@ describe('a Permit2 payment', () => {
     const code = (await payers.anvil.chain.getCode({ address: exactProxyAddress })) as Hex;
     await payers.anvil.chain.setCode({ address: exactProxyAddress, bytecode: '0x' });
     const fresh = new EvmPaymentClient(chain, new Endpoints(chain, [payers.anvil.rpc]));
-    expect(await fresh.simulate(await permit(), settler.address)).toBe('permit2_proxy_not_deployed');
+    expect(await simulate(await permit(), settler, fresh)).toBe('permit2_proxy_not_deployed');
     await payers.anvil.chain.setCode({ address: exactProxyAddress, bytecode: code });
-    expect(await fresh.simulate(await permit(), settler.address)).toBeNull();
+    expect(await simulate(await permit(), settler, fresh)).toBeNull();
   });
 });
 
@@ -275,11 +365,11 @@ describe('the endpoint', () => {
     const asked: string[] = [];
     const note: Falsify = ({ method }) => void asked.push(method);
     await behind(note, async (proxied) => {
-      expect(await proxied.simulate(await authorization(), settler.address)).toBeNull();
-      expect(await proxied.simulate(await permit(), settler.address)).toBeNull();
+      expect(await simulate(await authorization(), settler, proxied)).toBeNull();
+      expect(await simulate(await permit(), settler, proxied)).toBeNull();
       asked.length = 0;
-      expect(await proxied.simulate(await authorization(), settler.address)).toBeNull();
-      expect(await proxied.simulate(await permit(), settler.address)).toBeNull();
+      expect(await simulate(await authorization(), settler, proxied)).toBeNull();
+      expect(await simulate(await permit(), settler, proxied)).toBeNull();
     });
     expect(asked).toEqual(['eth_call', 'eth_call']);
   });
@@ -296,7 +386,8 @@ describe('the endpoint', () => {
     ['shows something else than code', ({ method }) => (method === 'eth_getCode' ? { result: null } : undefined)],
     ['shows no code', ({ method }) => (method === 'eth_getCode' ? { error: { code: -32603, message: 'internal' } } : undefined)],
   ])('%s: no verdict, whether the payment is good or not', async (_, falsify) => {
-    for (const payment of [await authorization(), await authorization({}, other), await permit()]) {
+    const uncreated = await ofUncreated('asked about');
+    for (const payment of [await authorization(), await authorization({}, other), await permit(), uncreated]) {
       await behind(falsify, async (proxied) => {
         await expect(proxied.simulate(payment, settler.address)).rejects.toMatchObject({ code: 'chain_unavailable' });
       });
@@ -309,7 +400,7 @@ describe('the endpoint', () => {
     const refusing: Falsify = ({ method }) =>
       method === 'eth_call' && ++calls === 1 ? { error: { code: -32000, message: 'execution reverted', data } } : undefined;
     await behind(refusing, async (proxied) => {
-      expect(await proxied.simulate(await permit(), settler.address)).toBe('permit2_invalid_nonce');
+      expect(await simulate(await permit(), settler, proxied)).toBe('permit2_invalid_nonce');
     });
   });
 

@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
 import type { ClientEntity } from '../../../src/auth/entity';
+import { getFamily } from '../../../src/chains/families';
 import { X402PolicyOperations } from '../../../src/cli/x402-policy-operations';
 import { houseClientId } from '../../../src/platform/house';
 import { buildClient } from '../../factories';
@@ -16,7 +17,7 @@ beforeAll(async () => {
   gateway = await createTestDatabase();
   const { gateway_operator: url } = await gateway.logins();
   asOperator = await openDatabase(url);
-  policies = new X402PolicyOperations(asOperator, registry);
+  policies = new X402PolicyOperations(asOperator, registry, getFamily);
 });
 beforeEach(async () => void (client = await buildClient(gateway.database)));
 afterAll(async () => {
@@ -30,7 +31,10 @@ const nothing = {
   sponsorPermit: 'refuse',
   sponsorApproval: 'refuse',
   topUpPerDay: '0',
+  walletFactories: 'none',
 };
+const factory = '0xBA5ED110eFDBa3D005bfC882d75358ACBbB85842';
+const otherFactory = '0x4e1DCf7AD4e460CfD30791CCC4F9c8a4f820ec67';
 const rows = () =>
   gateway.database.query<unknown[]>(
     'select chain, is_enabled, gas_per_day, top_up_per_day from x402_policies where client_id = $1',
@@ -54,6 +58,17 @@ test('what is left out stays as it was; amounts are stored in atomic units, for 
   expect(await policies.set(client.clientId, 'ethereum', { gasPerDay: 'unlimited' })).toMatchObject({ gasPerDay: 'unlimited' });
 });
 
+test('factories of wallets are stored in canonical form, each once, and taken back', async () => {
+  const stored = () => gateway.database.query<unknown[]>('select wallet_factories from x402_policies');
+  const both = `${factory.toLowerCase()}, ${otherFactory},${factory}`;
+  const shown = { walletFactories: `${factory},${otherFactory}` };
+  expect(await policies.set(client.clientId, 'base', { walletFactories: both })).toMatchObject(shown);
+  expect(await policies.show(client.clientId, 'base')).toMatchObject(shown);
+  expect(await stored()).toContainEqual({ wallet_factories: [factory.toLowerCase(), otherFactory.toLowerCase()] });
+  expect(await policies.set(client.clientId, 'base', { topUpPerDay: '1' })).toMatchObject(shown);
+  expect(await policies.set(client.clientId, 'base', { walletFactories: 'none' })).toMatchObject({ walletFactories: 'none' });
+});
+
 test('every change is audited with all that holds from then on', async () => {
   await policies.set(client.clientId, 'base', { settle: 'allow', gasPerDay: 'unlimited' });
   const events = await gateway.database.query<unknown[]>(
@@ -67,6 +82,7 @@ test('every change is audited with all that holds from then on', async () => {
     sponsor_permit: 'refuse',
     sponsor_approval: 'refuse',
     top_up_per_day: '0',
+    wallet_factories: 'none',
   };
   expect(events).toEqual([{ action: 'x402.policy_changed', actor_type: 'operator', detail }]);
 });
@@ -78,6 +94,10 @@ test.each([
   [{ gasPerDay: '1e18' }],
   [{ topUpPerDay: 'default' }],
   [{ sponsorApproval: '' }],
+  [{ walletFactories: '' }],
+  [{ walletFactories: 'everybody' }],
+  [{ walletFactories: `${factory},none` }],
+  [{ walletFactories: Array.from({ length: 21 }, (_, index) => `0x${String(index).padStart(40, '0')}`).join() }],
 ])('%j is refused and changes nothing', async (change) => {
   await expect(policies.set(client.clientId, 'ethereum', change)).rejects.toMatchObject({ code: 'invalid_parameter' });
   expect(await rows()).toEqual([]);

@@ -1,9 +1,7 @@
 import {
   type Address,
   concat,
-  encodeAbiParameters,
   type Hex,
-  parseAbiParameters,
   parseSignature,
   serializeCompactSignature,
   signatureToCompactSignature,
@@ -12,6 +10,7 @@ import {
 import { exactProxyAddress, permit2Address } from '../../../src/chains/evm/payments/contracts';
 import type { JsonObject, JsonValue } from '../../../src/chains/types';
 import { change, type Changes, eip3009V1, gone, permitInfo, usdc, usdt } from '../../unit/x402/bodies';
+import { type UncreatedWallet, walletFactory, wrapSignature } from '../../wallet-factory';
 import { draft, type Kind, sign, type SignedFor } from '../../x402';
 import { account, type WalletMode } from '../dev/payers';
 
@@ -24,6 +23,10 @@ export interface Scene {
   /** A contract wallet that `payer` owns, and one for each mode. */
   wallet: Address;
   walletIn: Record<WalletMode, Address>;
+  /** Wallets of `payer` that a factory creates: one that does not exist yet, and two that do. */
+  uncreated: UncreatedWallet;
+  created: UncreatedWallet;
+  createdOnce: UncreatedWallet;
   /** An account that delegates to a contract which asks its key. */
   delegating: ReturnType<typeof account>;
   /** Has nothing; has tokens and no allowance for Permit2. */
@@ -175,11 +178,78 @@ function malleate(signature: Hex): Hex {
   return concat([`0x${r}`, toHex(order - s, { size: 32 }), toHex(v === 27 ? 28 : 27, { size: 1 })]);
 }
 
-const wrap = (factory: Address, signature: Hex): Hex =>
-  concat([
-    encodeAbiParameters(parseAbiParameters('address, bytes, bytes'), [factory, '0x1234', signature]),
-    `0x${'6492'.repeat(16)}`,
-  ]);
+const wrap = (factory: Address, signature: Hex): Hex => wrapSignature(factory, '0x1234', signature);
+
+/** A factory that is not allowed. */
+export const otherFactory: Address = '0x7b5e1d09A4c286F3D0B7e9241c85f36Aa0d4E728'.toLowerCase() as Address;
+
+/** Signed by the key of the wallet's owner unless `made` says otherwise, and wrapped for the factory. */
+const wrapped = (
+  name: string,
+  wallet: (scene: Scene) => UncreatedWallet,
+  { factory = walletFactory, data, ...made }: Made & { factory?: Address; data?: Hex } = {},
+  of = kinds,
+): Case[] =>
+  all(
+    name,
+    () => ({
+      from: (scene) => wallet(scene).address,
+      ...made,
+      then: (scene, signature) => ({ 'payload.signature': wrapSignature(factory, data ?? wallet(scene).data, signature) }),
+    }),
+    of,
+  );
+const uncreated = (scene: Scene) => scene.uncreated;
+const onlyAuthorizations: Kind[] = ['eip3009 V1', 'eip3009'];
+
+const factories: Case[] = [
+  ...wrapped('of a wallet to be created', uncreated),
+  ...wrapped('of a wallet to be created by another factory', uncreated, { factory: otherFactory }),
+  ...wrapped('of a wallet to be created, signed by somebody else', uncreated, { by: () => stranger }, onlyAuthorizations),
+  ...wrapped('of a wallet to be created, signed for another chain', uncreated, { as: { chainId: 1 } }, onlyAuthorizations),
+  ...onlyAuthorizations.flatMap((kind) => {
+    const dear = { [fieldsOf(kind).value]: '1000001', [amountOf(kind)]: '1000001' };
+    return wrapped('of a wallet to be created, more than it has', uncreated, { first: dear }, [kind]);
+  }),
+  ...wrapped('of a wallet to be created, by a call that reverts', uncreated, { data: '0x12345678' }, onlyAuthorizations),
+  ...wrapped('of a wallet to be created, by no call', uncreated, { data: '0x' }, onlyAuthorizations),
+  ...all(
+    'of a wallet to be created, by a call that creates another one',
+    () => ({
+      from: (scene) => scene.uncreated.address,
+      then: (scene, signature) => ({
+        'payload.signature': wrapSignature(walletFactory, scene.created.data, signature),
+      }),
+    }),
+    onlyAuthorizations,
+  ),
+  ...all(
+    'of a wallet to be created, wrapped twice',
+    () => ({
+      from: (scene) => scene.uncreated.address,
+      then: ({ uncreated: { data } }, signature) => ({
+        'payload.signature': wrapSignature(walletFactory, data, wrapSignature(walletFactory, data, signature)),
+      }),
+    }),
+    onlyAuthorizations,
+  ),
+  ...all('of a wallet to be created, not wrapped', () => ({ from: (scene) => scene.uncreated.address }), onlyAuthorizations),
+  ...wrapped('of a wallet that was created', ({ created }) => created, {}, onlyAuthorizations),
+  ...wrapped('of a wallet that was created once', ({ createdOnce }) => createdOnce, {}, onlyAuthorizations),
+  ...wrapped(
+    'of a wallet that was created, by another factory',
+    ({ created }) => created,
+    { factory: otherFactory },
+    onlyAuthorizations,
+  ),
+  ...wrapped(
+    'of a wallet that was created, signed by somebody else',
+    ({ created }) => created,
+    { by: () => stranger },
+    onlyAuthorizations,
+  ),
+  ...wrapped('of a key, wrapped for the factory', ({ payer, uncreated: { data } }) => ({ address: payer.address, data })),
+];
 
 const wallets: Case[] = (['Refuse', 'OtherAnswer', 'Revert', 'ShortAnswer', 'InvalidOpcode'] as const).flatMap((mode) =>
   all(`of a wallet in mode ${mode}`, () => ({ from: ({ walletIn }) => walletIn[mode] })),
@@ -328,5 +398,19 @@ const sponsoring: Case[] = (['permit2', 'upto'] as const).flatMap((kind) => [
 ]);
 
 export const cases: Case[] = [
-  ...[good, times, signers, changedAfterwards, forms, wallets, amounts, places, permits, missing, clothes, sponsoring].flat(),
+  ...[
+    good,
+    times,
+    signers,
+    changedAfterwards,
+    forms,
+    wallets,
+    factories,
+    amounts,
+    places,
+    permits,
+    missing,
+    clothes,
+    sponsoring,
+  ].flat(),
 ];

@@ -124,6 +124,66 @@ const groups: Group[] = [
     },
   },
   {
+    why: 'What a wallet that is to be created says about the signature is asked (ERC-6492), and why there is none; the package says only that the payment would fail.',
+    cases: {
+      'eip3009 V1: of a wallet to be created, signed by somebody else': [
+        'invalid_exact_evm_signature',
+        'invalid_exact_evm_transaction_simulation_failed',
+      ],
+      'eip3009: of a wallet to be created, signed by somebody else': [
+        'invalid_exact_evm_signature',
+        'invalid_exact_evm_transaction_simulation_failed',
+      ],
+      'eip3009 V1: of a wallet to be created, signed for another chain': [
+        'invalid_exact_evm_signature',
+        'invalid_exact_evm_transaction_simulation_failed',
+      ],
+      'eip3009: of a wallet to be created, signed for another chain': [
+        'invalid_exact_evm_signature',
+        'invalid_exact_evm_transaction_simulation_failed',
+      ],
+      'eip3009 V1: of a wallet to be created, wrapped twice': [
+        'invalid_exact_evm_signature',
+        'invalid_exact_evm_transaction_simulation_failed',
+      ],
+      'eip3009: of a wallet to be created, wrapped twice': [
+        'invalid_exact_evm_signature',
+        'invalid_exact_evm_transaction_simulation_failed',
+      ],
+      'eip3009 V1: of a wallet to be created, by a call that reverts': [
+        'smart_wallet_deployment_failed',
+        'invalid_exact_evm_transaction_simulation_failed',
+      ],
+      'eip3009: of a wallet to be created, by a call that reverts': [
+        'smart_wallet_deployment_failed',
+        'invalid_exact_evm_transaction_simulation_failed',
+      ],
+      'eip3009 V1: of a wallet to be created, by no call': [
+        'smart_wallet_deployment_failed',
+        'invalid_exact_evm_transaction_simulation_failed',
+      ],
+      'eip3009: of a wallet to be created, by no call': [
+        'smart_wallet_deployment_failed',
+        'invalid_exact_evm_transaction_simulation_failed',
+      ],
+      'eip3009 V1: of a wallet to be created, by a call that creates another one': [
+        'smart_wallet_deployment_failed',
+        'invalid_exact_evm_transaction_simulation_failed',
+      ],
+      'eip3009: of a wallet to be created, by a call that creates another one': [
+        'smart_wallet_deployment_failed',
+        'invalid_exact_evm_transaction_simulation_failed',
+      ],
+    },
+  },
+  {
+    why: 'A key needs no factory, which would be called at the cost of the house.',
+    cases: {
+      'eip3009 V1: of a key, wrapped for the factory': ['smart_wallet_deployment_failed', 'valid'],
+      'eip3009: of a key, wrapped for the factory': ['smart_wallet_deployment_failed', 'valid'],
+    },
+  },
+  {
     why: 'The package throws, which the reference server answers 500; here it is a reason.',
     cases: {
       'eip3009 V1: a broken wrapper': ['invalid_exact_evm_failed_to_parse_signature', 'throws'],

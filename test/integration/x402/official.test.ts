@@ -13,9 +13,10 @@ import { AttestedKeys } from '../../../src/wallets/attested-keys';
 import { buildClient } from '../../factories';
 import { nodeKeys } from '../../node-refusals';
 import { createTestDatabase, type TestDatabase } from '../../stack/database';
+import { placeFactory, walletFactory, walletOf } from '../../wallet-factory';
 import { type Kind, signed } from '../../x402';
 import { account, type Payers, startPayers, type WalletMode } from '../dev/payers';
-import { cases, type Scene } from './official-cases';
+import { cases, otherFactory, type Scene } from './official-cases';
 import { differences } from './official-differences';
 import { officialFacilitator } from './official-facilitator';
 import { buildPrimary, paymentsOn, setPolicy } from './seller';
@@ -41,7 +42,7 @@ beforeAll(async () => {
     const verification = 'reason' in read ? read : await verifier.verify(clientId, read.request);
     return 'reason' in verification ? verification.reason : 'valid';
   };
-  const official = officialFacilitator(payers.anvil.rpc, primary);
+  const official = officialFacilitator(payers.anvil.rpc, primary, [walletFactory]);
   // what it throws, the reference server answers 500
   theirs = (body) => official(body).catch(() => 'throws');
   const { chain } = payers.anvil;
@@ -49,6 +50,7 @@ beforeAll(async () => {
   await chain.setCode({ address: others.delegating.address, bytecode: concat(['0xef0100', payers.wallet]) });
   await allowPermit2(others.delegating.address);
   const used = await executed(primary);
+  const created = await createdAndNot();
   // nothing changes from here on, so that both see the same time
   await chain.setIntervalMining({ interval: 0 });
   const now = Number((await chain.getBlock()).timestamp);
@@ -59,6 +61,7 @@ beforeAll(async () => {
     payer: payers.payer,
     wallet: payers.wallet,
     walletIn: await walletsInModes(),
+    ...created,
     ...others,
     used,
   };
@@ -73,7 +76,7 @@ async function gatewayWithSettler() {
   const { database } = gateway;
   const primary = await buildPrimary(database);
   const { clientId } = await buildClient(database);
-  await setPolicy(database, { clientId }, { sponsors: true });
+  await setPolicy(database, { clientId }, { sponsors: true, walletFactories: [walletFactory] });
   const silent = { error: () => undefined };
   const addresses = new OwnAddresses(new AttestedKeys(nodeKeys, silent), getFamily, silent);
   const served = new ServedChains({ database, registry, payments: paymentsOn(payers.anvil.rpc), addresses });
@@ -107,7 +110,7 @@ async function executed(settler: Address): Promise<Scene['used']> {
     if ('reason' in read) throw new Error(read.reason);
     const context = {
       ...{ now: Math.floor(Date.now() / 1000), settlers: new Set([settler.toLowerCase()]) },
-      sponsors: { permit: false, approval: false },
+      ...{ sponsors: { permit: false, approval: false }, walletFactories: new Set<string>() },
     };
     const checked = checkPayment(read.request, context);
     if ('reason' in checked) throw new Error(checked.reason);
@@ -122,6 +125,20 @@ async function executed(settler: Address): Promise<Scene['used']> {
     permit2: await settle('permit2'),
     upto: await settle('upto'),
   };
+}
+
+/** Wallets with tokens that the factory has created, and one that it has not. */
+async function createdAndNot(): Promise<Pick<Scene, 'uncreated' | 'created' | 'createdOnce'>> {
+  const { chain } = payers.anvil;
+  for (const address of [walletFactory, otherFactory]) await placeFactory(chain, address);
+  const [uncreated, created, createdOnce] = await Promise.all([
+    walletOf(payers.payer.address, 'not created'),
+    walletOf(payers.payer.address, 'created'),
+    walletOf(payers.payer.address, 'created once', 'createOnce'),
+  ]);
+  for (const { address } of [uncreated, created, createdOnce]) await mintToken(chain, payers.usdc, address, 1_000_000n);
+  for (const { data } of [created, createdOnce]) expect(await payers.send(walletFactory, data)).toBe('success');
+  return { uncreated, created, createdOnce };
 }
 
 /** The code of the wallet at other addresses; its first slot is the mode. */

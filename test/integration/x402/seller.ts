@@ -18,12 +18,12 @@ export const paymentsOn = (rpc: string): ReadonlyMap<string, PaymentClient> =>
 export const setPolicy = (
   database: DataSource,
   { clientId }: { clientId: string },
-  { chain = 'base', isEnabled = true, sponsors = false } = {},
+  { chain = 'base', isEnabled = true, sponsors = false, walletFactories = [] as string[] } = {},
 ): Promise<unknown> =>
   database.query(
-    `insert into x402_policies (client_id, chain, is_enabled, sponsors_permit, sponsors_approval, top_up_per_day)
-     values ($1, $2, $3, $4, $4, 0)`,
-    [clientId, chain, isEnabled, sponsors],
+    `insert into x402_policies (client_id, chain, is_enabled, sponsors_permit, sponsors_approval, top_up_per_day, wallet_factories)
+     values ($1, $2, $3, $4, $4, 0, $5)`,
+    [clientId, chain, isEnabled, sponsors, walletFactories],
   );
 
 /** The address of a new primary settler of base; `coins`: what it has, atomic units. */

@@ -63,7 +63,12 @@ export async function createSettlementFixture(changes: Partial<ChainDefinition> 
     };
     const read = readPaymentRequest(body, registry, 'settle');
     if ('reason' in read) throw new Error(read.reason);
-    const context = { now: 0, settlers: new Set<string>(), sponsors: { permit: false, approval: false } };
+    const context = {
+      now: 0,
+      settlers: new Set<string>(),
+      sponsors: { permit: false, approval: false },
+      walletFactories: new Set<string>(),
+    };
     const checked = checkPayment(read.request, context);
     if ('reason' in checked) throw new Error(checked.reason);
     const key = toPaymentKey(read.request);

@@ -1,16 +1,31 @@
 import { x402ExactPermit2ProxyABI, x402UptoPermit2ProxyABI } from '@x402/evm';
-import { type Abi, decodeFunctionData, getAddress, numberToHex, pad, parseTransaction, zeroAddress } from 'viem';
+import {
+  type Abi,
+  decodeFunctionData,
+  encodeFunctionData,
+  getAddress,
+  numberToHex,
+  pad,
+  parseTransaction,
+  zeroAddress,
+} from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { evmCodec as codec } from '../../../src/chains/evm/codec';
 import { feesIn } from '../../../src/chains/evm/codec/transaction';
 import { toMessageKey } from '../../../src/chains/evm/message-key';
-import { exactProxyAddress, uptoProxyAddress } from '../../../src/chains/evm/payments/contracts';
+import {
+  exactProxyAddress,
+  multicall3Abi,
+  multicall3Address,
+  uptoProxyAddress,
+} from '../../../src/chains/evm/payments/contracts';
 import { loadRegistry } from '../../../src/chains/registry';
 import type { Hex } from '../../../src/chains/types';
 import {
   authorizationPlan,
   buildSettlement,
   changeBytes,
+  deploymentPlan,
   exactPlan,
   keySignature,
   settledAt,
@@ -27,12 +42,18 @@ const withPermit = (plan: SettlementPlan): SettlementPlan => ({ ...plan, permit:
 const plans: [string, SettlementPlan, target: string, selector: Hex | null][] = [
   ['an authorisation of a key', authorizationPlan, authorizationPlan.token, '0xe3ee160e'],
   ['an authorisation of a wallet', { ...authorizationPlan, signature: walletSignature }, authorizationPlan.token, '0xcf092995'],
+  ['an authorisation of a wallet to be created', deploymentPlan, multicall3Address, '0x82ad56cb'],
   ['a permit', exactPlan, exactProxyAddress, null],
   ['a permit of a wallet', { ...exactPlan, signature: walletSignature }, exactProxyAddress, null],
   ['a permit with an allowance', withPermit(exactPlan), exactProxyAddress, null],
   ['a part of a permit', uptoPlan, uptoProxyAddress, null],
   ['a part of a permit with an allowance', withPermit(uptoPlan), uptoProxyAddress, null],
 ];
+const longest: Hex = `0x${'ab'.repeat(2_048)}`;
+const withCreation = (data: Hex): SettlementPlan => ({
+  ...deploymentPlan,
+  deployment: { factory: deploymentPlan.deployment?.factory as string, data },
+});
 const callOf = (unsigned: Hex) => parseTransaction(unsigned) as { to: Hex; data: Hex; value?: bigint };
 
 describe.each(plans)('%s', (_what, plan, target, selector) => {
@@ -45,7 +66,7 @@ describe.each(plans)('%s', (_what, plan, target, selector) => {
   });
 
   it('is described as what it was built from', () => {
-    const { method, payer, payTo, token, amount, authorised, nonce, from, validBefore } = plan;
+    const { method, payer, payTo, token, amount, authorised, nonce, from, validBefore, deployment } = plan;
     const isAuthorization = method === 'eip3009';
     expect(codec.describe(unsigned)).toEqual({
       chain: 'eip155:1',
@@ -57,7 +78,9 @@ describe.each(plans)('%s', (_what, plan, target, selector) => {
         identity: isAuthorization ? `${token.toLowerCase()}/${payer}/${nonce}` : `${payer}/${nonce}`,
         authorised: BigInt(authorised),
         facilitator: method === 'permit2_upto' ? getAddress(from) : null,
-        contract: getAddress(target),
+        ...(deployment
+          ? { contract: getAddress(token), factory: getAddress(deployment.factory) }
+          : { contract: getAddress(target) }),
       },
       // EIP-3009 excludes its last second
       expiresAt: Number(validBefore) - (isAuthorization ? 1 : 0),
@@ -136,6 +159,11 @@ it.each<[string, SettlementPlan]>([
   ['to the zero address', { ...authorizationPlan, payTo: zeroAddress }],
   ['by a method that is not known', { ...exactPlan, method: 'permit2' }],
   ['with a signature of 2,049 bytes', { ...exactPlan, signature: `0x${'ab'.repeat(2_049)}` }],
+  ['a permit of a wallet to be created', { ...exactPlan, deployment: deploymentPlan.deployment }],
+  ['with an allowance of a wallet to be created', { ...deploymentPlan, permit: tokenPermit }],
+  ['with a wallet of the zero address', { ...deploymentPlan, deployment: { factory: zeroAddress, data: '0x12' } }],
+  ['with a call of a factory of 2,049 bytes', withCreation(`0x${'ab'.repeat(2_049)}`)],
+  ['with the longest signature and call of a factory', { ...withCreation(longest), signature: longest }],
   ['with an allowance for another amount', { ...exactPlan, permit: { ...tokenPermit, value: '1001' } }],
   ['with more gas than a settlement may use', { ...exactPlan, gasLimit: 500_001n }],
   ['between two seconds', { ...authorizationPlan, validAfter: String(settledAt), validBefore: String(settledAt + 1) }],
@@ -149,6 +177,9 @@ it.each<[string, SettlementPlan]>([
   ['of one second of a permit', { ...exactPlan, validAfter: String(settledAt + 60) }],
   ['with the longest signature and an allowance', withPermit({ ...uptoPlan, signature: `0x${'ab'.repeat(2_048)}` })],
   ['with all the gas it may use', { ...exactPlan, gasLimit: 500_000n }],
+  ['with the longest call of a factory', withCreation(longest)],
+  ['with the longest signature of a wallet to be created', { ...deploymentPlan, signature: longest }],
+  ['with an empty call of a factory', withCreation('0x')],
 ])('a settlement %s is built', (_what, plan) => {
   expect(codec.describe(buildSettlement(plan)).action).toBe('settlement');
 });
@@ -202,3 +233,61 @@ describe('bytes that nobody builds', () => {
     expect(() => codec.signingPayloads(unsigned, authorizationPlan.from)).toThrow();
   });
 });
+
+describe('bytes that create a wallet, and that nobody builds', () => {
+  const unsigned = buildSettlement(deploymentPlan);
+  const [calls] = decodeFunctionData({ abi: multicall3Abi, data: callOf(unsigned).data }).args;
+  const [creation, settlement] = calls as unknown as [Call, Call];
+  const permit = callOf(buildSettlement(exactPlan));
+  const encode = (...changed: Call[]) => encodeFunctionData({ abi: multicall3Abi, functionName: 'aggregate3', args: [changed] });
+  const calling = (...changed: Call[]) => changeBytes(unsigned, () => ({ data: encode(...changed) }));
+
+  it('unless they are the same', () => {
+    expect(calling(creation, settlement)).toBe(unsigned);
+    expect(creation).toMatchObject({ target: getAddress(deploymentPlan.deployment?.factory as string), allowFailure: true });
+    expect(settlement).toMatchObject({ target: getAddress(deploymentPlan.token), allowFailure: false });
+  });
+
+  it.each<[string, Hex]>([
+    ['value', changeBytes(unsigned, () => ({ value: 1n }))],
+    ['no call', calling()],
+    ['the settlement alone', calling(settlement)],
+    ['the wallet alone', calling(creation)],
+    ['the settlement first', calling(settlement, creation)],
+    ['a third call', calling(creation, settlement, creation)],
+    ['two settlements', calling(settlement, settlement)],
+    ['a settlement that may fail', calling(creation, { ...settlement, allowFailure: true })],
+    ['a creation that may not fail', calling({ ...creation, allowFailure: false }, settlement)],
+    ['a permit', calling(creation, { ...settlement, target: permit.to, callData: permit.data })],
+    ['a permit at the token', calling(creation, { ...settlement, callData: permit.data })],
+    ['another such call', calling(creation, { ...settlement, target: multicall3Address, callData: callOf(unsigned).data })],
+    ['an authorisation at Multicall3', calling(creation, { ...settlement, target: multicall3Address })],
+    [
+      'another function of the token',
+      calling(creation, { ...settlement, callData: `0xa9059cbb${settlement.callData.slice(10)}` }),
+    ],
+    ['a question to the token', calling(creation, { ...settlement, callData: '0x06fdde03' })],
+    ['trailing bytes of the settlement', calling(creation, { ...settlement, callData: `${settlement.callData}00` })],
+    ['trailing bytes', changeBytes(unsigned, ({ data }) => ({ data: `${data as Hex}${'00'.repeat(32)}` }))],
+    ['a flag of 2', changeBytes(unsigned, ({ data }) => ({ data: flagged(data as Hex) }))],
+    ['another contract', changeBytes(unsigned, () => ({ to: exactProxyAddress }))],
+    ['the calls at the token', changeBytes(unsigned, () => ({ to: deploymentPlan.token as Hex }))],
+    ['tryAggregate', changeBytes(unsigned, ({ data }) => ({ data: `0xbce38bd7${(data as Hex).slice(10)}` }))],
+    ['gas above the cap of any chain', changeBytes(unsigned, () => ({ gas: 700_001n }))],
+  ])('%s', (_what, bytes) => {
+    expect(() => codec.describe(bytes)).toThrow();
+    expect(() => codec.signingPayloads(bytes, deploymentPlan.from)).toThrow();
+  });
+});
+
+interface Call {
+  target: Hex;
+  allowFailure: boolean;
+  callData: Hex;
+}
+
+/** With a flag that is neither true nor false: the second word of the first call. */
+function flagged(data: Hex): Hex {
+  const at = data.indexOf(`${pad('0x1').slice(2)}${pad('0x60').slice(2)}`);
+  return `${data.slice(0, at)}${pad('0x2').slice(2)}${data.slice(at + 64)}` as Hex;
+}

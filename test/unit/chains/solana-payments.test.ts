@@ -140,12 +140,12 @@ describe('a simulation', () => {
   });
   afterEach(() => new Promise((resolve) => server.close(resolve)));
 
-  const simulate = (): Promise<string | null> =>
+  const simulate = () =>
     new SolanaPaymentClient(chain, [`http://127.0.0.1:${(server.address() as AddressInfo).port}`]).simulate(payment);
 
   it('is of confirmed state, without signatures, and with the block that the payer has named', async () => {
     answer = { err: null, unitsConsumed: 9 };
-    expect(await simulate()).toBeNull();
+    expect(await simulate()).toEqual({ payment });
     const options = { commitment: 'confirmed', encoding: 'base64', sigVerify: false, replaceRecentBlockhash: false };
     expect(asked).toEqual([['AQI=', options]]);
   });
@@ -156,7 +156,7 @@ describe('a simulation', () => {
     [{ InsufficientFundsForRent: { account_index: 2 } }],
   ])('that fails with %j is the payment’s fault', async (err) => {
     answer = { err, unitsConsumed: 0 };
-    expect(await simulate()).toBe('invalid_exact_svm_transaction_simulation_failed');
+    expect(await simulate()).toEqual({ reason: 'invalid_exact_svm_transaction_simulation_failed' });
   });
 
   it.each<[JsonValue]>([['AccountNotFound'], ['InsufficientFundsForFee'], [{ InsufficientFundsForRent: { account_index: 0 } }]])(

@@ -124,6 +124,42 @@ describe('coins that leave the house', () => {
   });
 });
 
+describe('contracts that create wallets of payers', () => {
+  const settled: Spending = { ...spends, token: 'gas', recipients: [] };
+  const creation: Spending = { ...settled, factory: other.toLowerCase() };
+  const refused = 'the factory of the wallet is not allowed';
+  const withFactories = (walletFactories: string[] | undefined) =>
+    read({
+      chains: { ethereum: { tokens: { gas: {} }, ...(walletFactories && { walletFactories }) }, base: { tokens: { gas: {} } } },
+    });
+
+  test.each<[string, NodeLimits | null, string | null]>([
+    ['none without limits', null, refused],
+    ['none without a list', withFactories(undefined), refused],
+    ['none but these', withFactories([recipient]), refused],
+    ['one of these', withFactories([recipient, other]), null],
+    [
+      'what pays no gas',
+      read({ chains: { ethereum: { tokens: {}, walletFactories: [other] } } }),
+      'what the house pays is not allowed',
+    ],
+  ])('%s', (_what, limits, reason) => {
+    expect(refusalBy(limits, { kind: 'first', spends: creation })).toBe(reason);
+    expect(refusalBy(limits, { kind: 'replacement', spends: creation })).toBe(reason);
+  });
+
+  test('a list is of its own chain, and binds nothing else', () => {
+    const limits = withFactories([other]);
+    expect(limits.refusal({ kind: 'first', spends: { ...creation, chain: 'base' } })).toBe(refused);
+    expect(limits.refusal({ kind: 'first', spends: settled })).toBeNull();
+    expect(refusalBy(null, { kind: 'first', spends: settled })).toBeNull();
+  });
+
+  test('a file with a factory that is no address is refused', () => {
+    expect(() => withFactories(['somewhere'])).toThrow(/somewhere is no address on ethereum/);
+  });
+});
+
 describe('consolidations', () => {
   const consolidation: Spending = { ...spends, token: 'consolidation', amount: 100n, recipients: [] };
 

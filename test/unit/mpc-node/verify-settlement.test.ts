@@ -13,6 +13,7 @@ import {
   authorizationPlan,
   buildSettlement,
   changeBytes,
+  deploymentPlan,
   exactPlan,
   settledAt,
   type SettlementPlan,
@@ -36,10 +37,12 @@ const [usdc, usdt] = ['USDC', 'USDT'].map((symbol) => tokenBySymbol(ethereum, sy
 const authorization: SettlementPlan = { ...authorizationPlan, from, token: usdc };
 const exact: SettlementPlan = { ...exactPlan, from, token: usdc };
 const upto: SettlementPlan = { ...uptoPlan, from, token: usdc };
+const creating: SettlementPlan = { ...deploymentPlan, from, token: usdc, signature: authorization.signature };
 const methods: [string, SettlementPlan][] = [
   ['an authorisation', authorization],
   ['a permit', exact],
   ['a part of a permit', upto],
+  ['an authorisation of a wallet to be created', creating],
 ];
 
 interface Ordered {
@@ -148,14 +151,21 @@ describe('signs', () => {
       payloads: [{ digest, keyId: 'house.1', path, publicKey: deriveKey(key, path) }],
       messageKey: `${from.toLowerCase()}:0x${digest.toString('hex')}`,
       resources: [`ethereum/${from.toLowerCase()}/4`, settles(ordered, plan)],
-      spends: { chain: 'ethereum', token: 'gas', amount: fee, fee, recipients: [plan.payTo.toLowerCase()] },
+      spends: {
+        ...{ chain: 'ethereum', token: 'gas', amount: fee, fee, recipients: [plan.payTo.toLowerCase()] },
+        ...(plan.deployment && { factory: plan.deployment.factory }),
+      },
     });
   });
 
   test.each(methods)('the replacement of %s', (_what, plan) => {
     const dearer = orderFor({ ...plan, maxFeePerGas: 60n });
     const claims = { ...dearer.claims, kind: 'replacement', attempt: 2 } as SigningClaims;
-    expect(verify({ ...dearer, claims }).spends).toMatchObject({ token: 'gas', amount: plan.gasLimit * 60n });
+    expect(verify({ ...dearer, claims }).spends).toMatchObject({
+      token: 'gas',
+      amount: plan.gasLimit * 60n,
+      ...(plan.deployment && { factory: plan.deployment.factory }),
+    });
   });
 
   describe('by what the journal compares a replacement with the first attempt:', () => {
@@ -257,7 +267,7 @@ describe.each(methods)('of %s, refuses bytes with', (what, plan) => {
     ['a contract that nobody knows', () => ({ to: stranger })],
   ])('%s', (problem, change) => {
     // an authorisation names its token by the contract that is called
-    const isOther = problem === 'a contract that nobody knows' && plan.method === 'eip3009';
+    const isOther = problem === 'a contract that nobody knows' && plan.method === 'eip3009' && !plan.deployment;
     expect(refusalOf(raw(plan, change))).toMatchObject(mismatch(isOther ? 'recipients' : 'unsigned'));
   });
 });

@@ -22,6 +22,7 @@ export const context: PaymentContext = {
   now,
   settlers: new Set([settler]),
   sponsors: { permit: true, approval: true },
+  walletFactories: new Set(),
 };
 
 const terms = (scheme: string, extra: JsonObject): JsonObject => ({
@@ -138,9 +139,9 @@ export function verdict(body: unknown, phase: Phase = 'verify', changes: Partial
 }
 
 /** @throws Error naming the reason of a body that is refused */
-export function paymentOf(body: unknown, phase: Phase = 'verify') {
+export function paymentOf(body: unknown, phase: Phase = 'verify', changes: Partial<PaymentContext> = {}) {
   const read = readPaymentRequest(body, registry, phase);
-  const checked = 'reason' in read ? read : checkPayment(read.request, context);
+  const checked = 'reason' in read ? read : checkPayment(read.request, { ...context, ...changes });
   if ('reason' in checked) throw new Error(checked.reason);
   return checked.payment;
 }

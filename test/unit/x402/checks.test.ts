@@ -220,6 +220,17 @@ describe('signatures', () => {
     expect(verdict(change(permit2Exact(), { 'payload.signature': text }))).toBe(permit2);
   });
 
+  it('a wrapped one of a factory that the house calls says how the wallet is created', () => {
+    const walletFactories = new Set([other.toLowerCase()]);
+    const wrapped = (factory: string) => change(eip3009V2(), { 'payload.signature': wrapper(factory) });
+    const sponsoringBy = (factory: string) => paymentOf(wrapped(factory), 'verify', { walletFactories }).sponsoring;
+    expect(sponsoringBy(other)).toEqual({ type: 'deployment', factory: other.toLowerCase(), data: '0x1234' });
+    expect(sponsoringBy(settler)).toEqual({ type: 'none' });
+    expect(sponsoringBy(zero)).toEqual({ type: 'none' });
+    const permit = change(permit2Exact(), { 'payload.signature': wrapper(other) });
+    expect(verdict(permit, 'verify', { walletFactories })).toBe('invalid_permit2_signature');
+  });
+
   it('a wrapped one is unwrapped, and marked', () => {
     const payment = paymentOf(change(eip3009V2(), { 'payload.signature': wrapper(other) }));
     expect(payment).toMatchObject({ signature, isWrapped: true });

@@ -38,14 +38,16 @@ function checked(body: JsonObject): ReturnType<typeof checkPayment> {
   const read = readPaymentRequest(body, registry, 'verify');
   if ('reason' in read) return read;
   const settlers = new Set([parseAddress(scene.settler.address)?.key as string]);
-  return checkPayment(read.request, { now: 1_800_000_000, settlers, sponsors: { permit: false, approval: false } });
+  const sponsors = { permit: false, approval: false };
+  return checkPayment(read.request, { now: 1_800_000_000, settlers, sponsors, walletFactories: new Set() });
 }
 
 async function ours(body: JsonObject): Promise<string> {
   const result = checked(body);
   if ('reason' in result) return result.reason;
   const client = new SolanaPaymentClient(chainDefinition, [scene.chain.local.url]);
-  return (await client.simulate(result.payment)) ?? 'valid';
+  const simulated = await client.simulate(result.payment);
+  return 'reason' in simulated ? simulated.reason : 'valid';
 }
 
 test('a payment is what its payer has signed, whatever stands in the settler’s place and whatever the version', async () => {

@@ -1,8 +1,8 @@
 import { getAddress, size } from 'viem';
-import type { SettlementMethod } from '../../payments';
+import type { SettlementMethod, Sponsoring } from '../../payments';
 import { capSecond } from '../../../platform/last-second';
 import type { Hex, SettlementAction, TransactionDescription, TransactionIntent } from '../../types';
-import { encodeSettlement, maxSettlementGasAnywhere, type SettledPayment } from '../payments/calldata';
+import { type Deployment, encodeSettlement, maxSettlementGasAnywhere, type SettledPayment } from '../payments/calldata';
 import { isZero, maxSignatureBytes } from '../payments/fields';
 import { authorizationIdentity, permitIdentity } from '../payments/identity';
 import { readSettlement } from '../payments/read-calldata';
@@ -28,7 +28,7 @@ export function encodeAction(intent: TransactionIntent) {
 const methods: readonly SettlementMethod[] = ['eip3009', 'permit2_exact', 'permit2_upto'];
 
 function toSettled(
-  { method: name, payer, nonce, authorised, validAfter, validBefore, signature, permit }: SettlementAction,
+  { method: name, payer, nonce, authorised, validAfter, validBefore, signature, permit, deployment }: SettlementAction,
   { from, recipient, tokenContract }: { from: string; recipient: string; tokenContract: string },
 ): SettledPayment {
   const method = methods.find((candidate) => candidate === name);
@@ -38,10 +38,16 @@ function toSettled(
     ...{ payer: getAddress(payer), payTo: getAddress(recipient), token: { contract: getAddress(tokenContract) } },
     ...{ validAfter: BigInt(validAfter), validBefore: BigInt(validBefore) },
     facilitator: method === 'permit2_upto' ? getAddress(from) : null,
-    sponsoring: permit
-      ? { ...permit, type: 'permit', value: BigInt(permit.value), deadline: BigInt(permit.deadline) }
-      : { type: 'none' },
+    sponsoring: toSponsoring({ permit, deployment }),
   };
+}
+
+function toSponsoring({ permit, deployment }: Pick<SettlementAction, 'permit' | 'deployment'>): Sponsoring {
+  if (permit && deployment) throw new Error('a wallet that does not exist yet signs no allowance');
+  if (deployment) return { ...deployment, type: 'deployment' };
+  return permit
+    ? { ...permit, type: 'permit', value: BigInt(permit.value), deadline: BigInt(permit.deadline) }
+    : { type: 'none' };
 }
 
 type Described = Pick<TransactionDescription, 'action' | 'outputs' | 'settlement' | 'expiresAt'>;
@@ -58,13 +64,16 @@ export function describeSettlement({ to, data = '0x', value = 0n, gas = 0n }: Un
   if (value !== 0n) throw new Error('a settlement carries no value');
   if (gas > maxSettlementGasAnywhere) throw new Error('a settlement does not need so much gas');
   assertExecutable(payment, amount);
-  const { method, payer, payTo, authorised, facilitator } = payment;
+  const { method, payer, payTo, authorised, facilitator, sponsoring } = payment;
   const token = payment.token.contract as string;
   const last = lastSecond(payment);
   return {
     action: 'settlement',
     outputs: [{ recipient: payTo, tokenContract: token, amount }],
-    settlement: { method, payer, identity: toIdentity(payment, token), authorised, facilitator, contract },
+    settlement: {
+      ...{ method, payer, identity: toIdentity(payment, token), authorised, facilitator },
+      ...(sponsoring.type === 'deployment' ? { contract: token, factory: getAddress(sponsoring.factory) } : { contract }),
+    },
     expiresAt: Number(capSecond(last)),
   };
 }
@@ -75,8 +84,14 @@ function assertExecutable(payment: SettledPayment, amount: bigint): void {
   if ([payer, payTo].some((party) => isZero(getAddress(party)))) throw new Error('a party is the zero address');
   if (amount === 0n || amount > authorised) throw new Error('the amount is 0, or more than was authorised');
   if (size(signature) > maxSignatureBytes) throw new Error('the signature is too long');
+  if (sponsoring.type === 'deployment') assertCreatesWallet(sponsoring);
   if (sponsoring.type === 'permit' && sponsoring.value !== authorised) throw new Error('the allowance is another amount');
   if (lastSecond(payment) < firstSecond(payment)) throw new Error('there is no time at which it could be executed');
+}
+
+function assertCreatesWallet({ factory, data }: Deployment): void {
+  if (isZero(getAddress(factory))) throw new Error('the factory is the zero address');
+  if (size(data) > maxSignatureBytes) throw new Error('the call of the factory is too long');
 }
 
 /** EIP-3009 excludes both bounds, Permit2 includes them; seconds since the epoch. */

@@ -1,7 +1,15 @@
-import { type Address, encodeFunctionData, size, slice } from 'viem';
-import type { Payment } from '../../payments';
+import { type Address, encodeFunctionData, getAddress, size, slice } from 'viem';
+import type { Payment, Sponsoring } from '../../payments';
 import type { Hex, TokenDefinition } from '../../types';
-import { eip3009Abi, exactProxyAbi, exactProxyAddress, uptoProxyAbi, uptoProxyAddress } from './contracts';
+import {
+  eip3009Abi,
+  exactProxyAbi,
+  exactProxyAddress,
+  multicall3Abi,
+  multicall3Address,
+  uptoProxyAbi,
+  uptoProxyAddress,
+} from './contracts';
 
 export interface SettlementCall {
   to: Address;
@@ -38,10 +46,31 @@ export const maxSettlementGasAnywhere = maxSettlementGas + 200_000n;
 /**
  * The one call that executes a payment.
  * @param amount atomic units; upto: at most what was authorised, else equal to it
+ * @throws Error for a wallet that is to be created for another payment than an authorisation of the token
  */
 export function encodeSettlement(payment: SettledPayment, amount: bigint): SettlementCall {
-  if (payment.method === 'eip3009') return encodeAuthorization(payment);
+  const { sponsoring } = payment;
+  if (payment.method === 'eip3009') {
+    const settlement = encodeAuthorization(payment);
+    return sponsoring.type === 'deployment' ? encodeAfterDeployment(sponsoring, settlement, false) : settlement;
+  }
+  if (sponsoring.type === 'deployment') throw new Error('no wallet is created for a permit');
   return payment.method === 'permit2_exact' ? encodeExact(payment) : encodeUpto(payment, amount);
+}
+
+export type Deployment = Extract<Sponsoring, { type: 'deployment' }>;
+
+/**
+ * A call that is made after the payer's wallet was created, both by Multicall3, to which nobody has given rights. That the wallet cannot
+ * be created is no failure of the whole: somebody may have created it meanwhile, and without a wallet the token refuses the signature.
+ * A factory that has used up the gas by then (CREATE2 at an address that has code does) leaves none for the call.
+ */
+export function encodeAfterDeployment({ factory, data }: Deployment, { to, data: callData }: SettlementCall, allowFailure: boolean) {
+  const calls = [
+    { target: getAddress(factory), allowFailure: true, callData: data },
+    { target: to, allowFailure, callData },
+  ];
+  return { to: multicall3Address, data: encodeFunctionData({ abi: multicall3Abi, functionName: 'aggregate3', args: [calls] }) };
 }
 
 /** A signature of a key is sent in its parts, as tokens without the form in bytes need it; any other one only has the form in bytes. */

@@ -1,13 +1,15 @@
 import { size } from 'viem';
 import { within } from '../../../platform/within';
 import type { PaymentReason } from '../../payment-reasons';
-import type { ApprovalQuote, Payment, PaymentClient } from '../../payments';
+import type { ApprovalQuote, Payment, PaymentClient, Simulated } from '../../payments';
 import type { ChainDefinition } from '../../types';
 import { unavailable } from '../../endpoints';
 import { type Endpoints, NodeRefusal, type RpcCall } from '../rpc';
 import { quoteApproval } from './approved';
 import { encodeSettlement, keySignatureBytes } from './calldata';
+import { simulateDeployment } from './deployment';
 import { diagnose } from './diagnose';
+import { refuse } from './fields';
 import { hasCode, tryCall } from './simulate';
 
 /** A contract that was there is believed to be there for so long. */
@@ -30,7 +32,7 @@ export class EvmPaymentClient implements PaymentClient {
     private readonly maxMs = maxSimulationMs,
   ) {}
 
-  simulate(payment: Payment, settler: string): Promise<PaymentReason | null> {
+  simulate(payment: Payment, settler: string): Promise<Simulated> {
     return this.ask((call, callAtOnce) => this.simulateAt(call, callAtOnce, payment, settler));
   }
 
@@ -50,8 +52,25 @@ export class EvmPaymentClient implements PaymentClient {
     return within(asked, this.maxMs, () => unavailable(this.chain, 'no RPC endpoint responded in time'));
   }
 
-  private async simulateAt(call: RpcCall, callAtOnce: RpcCall, payment: Payment, settler: string): Promise<PaymentReason | null> {
+  private async simulateAt(call: RpcCall, callAtOnce: RpcCall, payment: Payment, settler: string): Promise<Simulated> {
+    const { sponsoring } = payment;
+    if (sponsoring.type === 'deployment') {
+      const [hasToken, hasWallet, reason] = await Promise.all([
+        this.isDeployed(call, payment.token.contract as string),
+        hasCode(call, payment.payer),
+        simulateDeployment(call, callAtOnce, payment, sponsoring, settler),
+      ]);
+      if (!hasToken) return refuse('asset_not_deployed_contract');
+      if (!hasWallet) return reason ? { reason } : { payment };
+    }
     // an approval that the payer has signed is not executed here: see quoteApproval
+    const isPermit = sponsoring.type === 'permit';
+    const needed: Payment = isPermit ? payment : { ...payment, sponsoring: { type: 'none' } };
+    const reason = await this.simulateCall(call, callAtOnce, needed, settler);
+    return reason ? { reason } : { payment: needed };
+  }
+
+  private async simulateCall(call: RpcCall, callAtOnce: RpcCall, payment: Payment, settler: string): Promise<PaymentReason | null> {
     // the whole amount, as the payer has signed it: what is paid in the end may be less (upto)
     const settlement = encodeSettlement(payment, payment.authorised);
     const token = payment.token.contract as string;
@@ -81,7 +100,7 @@ export class EvmPaymentClient implements PaymentClient {
 }
 
 /**
- * Signatures that are for wallets only: wrapped ones, whose factory is not called here, and what no key signs. Permit2 itself also
+ * Signatures that are for wallets only: wrapped ones, whose factory is not called for this client, and what no key signs. Permit2 itself also
  * takes compact signatures (EIP-2098) of a key; official facilitators do not.
  */
 const needsWallet = ({ isWrapped, method, signature }: Payment): boolean =>

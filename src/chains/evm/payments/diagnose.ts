@@ -1,4 +1,4 @@
-import { type Abi, type Address, decodeFunctionResult, encodeFunctionData, erc20Abi, parseAbi, recoverAddress } from 'viem';
+import { type Abi, type Address, decodeFunctionResult, encodeFunctionData, erc20Abi, recoverAddress } from 'viem';
 import type { PaymentReason } from '../../payment-reasons';
 import type { Payment } from '../../payments';
 import type { Hex } from '../../types';
@@ -9,9 +9,8 @@ import { eip3009Abi, exactProxyAddress, permit2Address, uptoProxyAddress } from 
 import { reasonOfRevert } from './reverts';
 import { hasCode, tryCall } from './simulate';
 import { authorizationDigest, permitDigest } from './typed-data';
+import { isValidSignatureAnswer, walletAbi } from './wallet';
 
-const walletAbi = parseAbi(['function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)']);
-const validSignature = '0x1626ba7e';
 const tokenAbi: Abi = eip3009Abi;
 
 /**
@@ -20,14 +19,15 @@ const tokenAbi: Abi = eip3009Abi;
  * @throws the failure of a request that was not executed
  */
 export async function diagnose(call: RpcCall, payment: Payment, revert: Hex | null): Promise<PaymentReason> {
-  return payment.method === 'eip3009' ? diagnoseAuthorization(call, payment) : diagnosePermit(call, payment, revert);
+  return payment.method === 'eip3009' ? diagnoseAuthorization(call, payment, isSignedByPayer(call, payment)) : diagnosePermit(call, payment, revert);
 }
 
-async function diagnoseAuthorization(call: RpcCall, payment: Payment): Promise<PaymentReason> {
+/** The same of an authorisation. `signed`: whether the payer has signed it. */
+export async function diagnoseAuthorization(call: RpcCall, payment: Payment, signed: Promise<boolean>): Promise<PaymentReason> {
   const { payer, nonce, domain, authorised } = payment;
   const read = reader(call, payment.token.contract as Address);
   const [isSigned, isUsed, name, version, balance] = await Promise.all([
-    isSignedByPayer(call, payment),
+    signed,
     read('authorizationState', [payer as Address, nonce as Hex]),
     read('name', []),
     read('version', []),
@@ -79,10 +79,10 @@ async function diagnosePermit(call: RpcCall, payment: Payment, revert: Hex | nul
 /** A contract is asked (ERC-1271), an account that delegates to one included (EIP-7702); everybody else signs with a key. */
 async function isSignedByPayer(call: RpcCall, payment: Payment): Promise<boolean> {
   const { payer, signature } = payment;
-  const hash = toDigest(payment);
+  const hash = paymentDigest(payment);
   const data = encodeFunctionData({ abi: walletAbi, functionName: 'isValidSignature', args: [hash, signature] });
   const [isContract, answer] = await Promise.all([hasCode(call, payer), tryCall(call, { to: payer, data })]);
-  if (isContract) return 'result' in answer && answer.result.length >= 66 && answer.result.startsWith(validSignature);
+  if (isContract) return 'result' in answer && isValidSignatureAnswer(answer.result);
   if (signature.length !== 2 + 2 * keySignatureBytes) return false;
   return recoverAddress({ hash, signature }).then(
     (signer) => signer.toLowerCase() === payer.toLowerCase(),
@@ -90,7 +90,8 @@ async function isSignedByPayer(call: RpcCall, payment: Payment): Promise<boolean
   );
 }
 
-function toDigest(payment: Payment): Hex {
+/** What the payer has signed. */
+export function paymentDigest(payment: Payment): Hex {
   const { method, chain, token, domain, payer, payTo, authorised, validAfter, validBefore, nonce } = payment;
   const [from, to, contract] = [payer, payTo, token.contract] as [Address, Address, Address];
   const chainId = parseChainId(chain);

@@ -1,9 +1,9 @@
 import type { PaymentReason } from '../../payment-reasons';
-import type { Checked, PaymentContext, PaymentMethod, PaymentRequest } from '../../payments';
+import type { Checked, PaymentContext, PaymentMethod, PaymentRequest, Sponsoring } from '../../payments';
 import type { JsonObject, TokenDefinition } from '../../types';
 import { authorizationDisagreements, normalise } from './agreement';
 import { authorizationFailures } from './failures';
-import { asObject, minSecondsLeft, readAddress, readBytes32, readSignature, readUint, refuse, unwrap } from './fields';
+import { asObject, minSecondsLeft, readAddress, readBytes32, readSignature, readUint, refuse, unwrap, type Unwrapped } from './fields';
 import { authorizationIdentity } from './identity';
 import { ownPartyReason, readTerms } from './terms';
 import type { Authorization } from './typed-data';
@@ -63,12 +63,21 @@ function check(request: PaymentRequest, context: PaymentContext): Checked {
       validAfter,
       validBefore,
       lastSecond: validBefore - 1n,
-      ...unwrapped,
+      signature: unwrapped.signature,
+      isWrapped: unwrapped.creation !== null,
       domain,
       facilitator: null,
-      sponsoring: { type: 'none' },
+      sponsoring: toDeployment(unwrapped, context),
     },
   };
+}
+
+/** By a factory of the client's list; a wallet of another one has to exist. */
+function toDeployment({ creation }: Unwrapped, { walletFactories }: PaymentContext): Sponsoring {
+  const factory = creation?.factory.toLowerCase();
+  return creation && factory && walletFactories.has(factory)
+    ? { type: 'deployment', factory, data: creation.data }
+    : { type: 'none' };
 }
 
 function readAuthorization(payload: JsonObject): { signature: string; authorization: Authorization } | null {

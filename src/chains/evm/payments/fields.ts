@@ -32,16 +32,17 @@ export function readSignature(text: string): Hex | null {
 
 export interface Unwrapped {
   signature: Hex;
-  isWrapped: boolean;
+  /** The call that creates the wallet; null: the signature is not wrapped. */
+  creation: { factory: Address; data: Hex } | null;
 }
 
 /** Takes the inner signature out of an ERC-6492 wrapper that names a factory. @returns null for a wrapper that cannot be decoded */
 export function unwrap(signature: Hex): Unwrapped | null {
-  if (!isErc6492Signature(signature)) return { signature, isWrapped: false };
+  if (!isErc6492Signature(signature)) return { signature, creation: null };
   try {
     const inner = parseErc6492Signature(signature);
-    if (!inner.address || isZero(getAddress(inner.address))) return { signature, isWrapped: false };
-    return { signature: inner.signature, isWrapped: true };
+    if (!inner.address || !inner.data || isZero(getAddress(inner.address))) return { signature, creation: null };
+    return { signature: inner.signature, creation: { factory: getAddress(inner.address), data: inner.data } };
   } catch {
     return null;
   }

@@ -56,7 +56,7 @@ function check(request: PaymentRequest, context: PaymentContext): Checked {
   if (reason) return refuse(reason);
   const signature = readSignature(signed.signature);
   // Permit2 asks the owner's contract, and a wallet that does not exist yet cannot answer
-  if (!signature || unwrap(signature)?.isWrapped !== false) return refuse('invalid_permit2_signature');
+  if (!signature || unwrap(signature)?.creation !== null) return refuse('invalid_permit2_signature');
   const sponsoring = readSponsoring(
     request,
     { payer: permit.from, token: terms.contract, amount: permit.permitted.amount },

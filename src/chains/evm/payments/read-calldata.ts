@@ -1,7 +1,15 @@
-import { type Abi, type Address, concat, decodeFunctionData, numberToHex, toFunctionSelector } from 'viem';
+import { type Abi, type Address, concat, decodeFunctionData, getAddress, numberToHex, toFunctionSelector } from 'viem';
 import type { Sponsoring } from '../../payments';
 import { encodeSettlement, type SettledPayment, type SettlementCall } from './calldata';
-import { eip3009Abi, exactProxyAbi, exactProxyAddress, uptoProxyAbi, uptoProxyAddress } from './contracts';
+import {
+  eip3009Abi,
+  exactProxyAbi,
+  exactProxyAddress,
+  multicall3Abi,
+  multicall3Address,
+  uptoProxyAbi,
+  uptoProxyAddress,
+} from './contracts';
 
 export interface SettlementRead {
   payment: SettledPayment;
@@ -26,6 +34,7 @@ const tokenReader: Reader = { selectors: settlingFunctions(eip3009Abi), read: re
 const readers: ReadonlyMap<string, Reader> = new Map([
   [exactProxyAddress, { selectors: settlingFunctions(exactProxyAbi), read: readExact }],
   [uptoProxyAddress, { selectors: settlingFunctions(uptoProxyAbi), read: readUpto }],
+  [multicall3Address, { selectors: new Set(multicall3Abi.map(toFunctionSelector)), read: readAfterDeployment }],
 ]);
 
 /**
@@ -65,6 +74,19 @@ function readAuthorization({ to, data }: SettlementCall): SettlementRead {
     sponsoring: { type: 'none' },
   };
   return { payment, amount: authorised };
+}
+
+/** The payer's wallet is created, then the payment is executed. The flags of the calls are compared when it is encoded again. */
+function readAfterDeployment({ data }: SettlementCall): SettlementRead {
+  const { args } = decodeFunctionData({ abi: multicall3Abi, data });
+  const [creation, settlement, ...others] = args[0];
+  if (!creation || !settlement || others.length > 0) throw new Error('a wallet is created and one payment executed');
+  const call = { to: getAddress(settlement.target), data: settlement.callData };
+  if (readers.has(call.to)) throw new Error('a wallet is created for authorisations of a token only');
+  const read = readAnySettlement(call);
+  if (!read) throw new Error('the second call settles nothing');
+  const sponsoring = { type: 'deployment', factory: creation.target.toLowerCase(), data: creation.callData } as const;
+  return { ...read, payment: { ...read.payment, sponsoring } };
 }
 
 function readExact({ data }: SettlementCall): SettlementRead {

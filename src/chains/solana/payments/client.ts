@@ -1,8 +1,7 @@
 import { fromHex } from '../../../platform/hex';
 import { within } from '../../../platform/within';
 import { EndpointList, unavailable } from '../../endpoints';
-import type { PaymentReason } from '../../payment-reasons';
-import type { ApprovalQuote, Payment, PaymentClient } from '../../payments';
+import type { ApprovalQuote, Payment, PaymentClient, Simulated } from '../../payments';
 import type { ChainDefinition } from '../../types';
 import { isJsonObject } from '../../json';
 import type { JsonValue } from '../../types';
@@ -27,13 +26,13 @@ export class SolanaPaymentClient implements PaymentClient {
    * On the state that two thirds of the stake have voted for: payers refer to blocks which are not finalized yet. The whole transaction is
    * executed there, with everything that could make it fail but the signatures.
    */
-  async simulate({ signature: transaction }: Payment): Promise<PaymentReason | null> {
-    const asked = this.endpoints.run((node) => node.simulate(fromHex(transaction), 'confirmed'));
+  async simulate(payment: Payment): Promise<Simulated> {
+    const asked = this.endpoints.run((node) => node.simulate(fromHex(payment.signature), 'confirmed'));
     const late = () => unavailable(this.chain, 'no RPC endpoint responded in time');
     const { error } = await within(asked, maxSimulationMs, late);
-    if (error === null) return null;
+    if (error === null) return { payment };
     if (isOfSettler(error)) throw unavailable(this.chain, 'the settler has less SOL than the transaction takes');
-    return 'invalid_exact_svm_transaction_simulation_failed';
+    return { reason: 'invalid_exact_svm_transaction_simulation_failed' };
   }
 
   /** @throws Error: there are no approvals here */
