@@ -18,6 +18,8 @@ export type TestContract =
   | 'FeeOnTransferToken'
   | 'RevertingToken'
   | 'FalseReturningToken'
+  | 'KeepingUSDC'
+  | 'SilentUSDC'
   | 'TestGasPriceOracle'
   | 'TestPermit2'
   | 'TestExactProxy'

@@ -2,6 +2,7 @@
 pragma solidity ^0.8.30;
 
 import {MintableToken} from "./MintableToken.sol";
+import {TestUSDC} from "./TestUSDC.sol";
 
 /// Keeps 1 % of every transfer as a fee: the recipient gets less than was sent, in two Transfer events.
 contract FeeOnTransferToken is MintableToken {
@@ -51,4 +52,20 @@ contract FalseReturningToken is MintableToken {
     function transfer(address, uint256) external pure returns (bool) {
         return false;
     }
+}
+
+/// Takes authorisations, and keeps 1 % of every transfer: the recipient gets less than was signed, in two Transfer events.
+contract KeepingUSDC is TestUSDC {
+    address public constant collector = address(0xfee);
+
+    function _move(address from, address to, uint256 value) internal override {
+        uint256 fee = value / 100;
+        super._move(from, collector, fee);
+        super._move(from, to, value - fee);
+    }
+}
+
+/// Takes authorisations, uses them up and moves nothing: the transaction succeeds, without a Transfer event.
+contract SilentUSDC is TestUSDC {
+    function _move(address, address, uint256) internal override {}
 }

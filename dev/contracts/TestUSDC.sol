@@ -50,7 +50,7 @@ contract TestUSDC is StandardToken {
         isBlacklisted[account] = value;
     }
 
-    function _move(address from, address to, uint256 value) internal override {
+    function _move(address from, address to, uint256 value) internal virtual override {
         _mayUse(from, to);
         super._move(from, to, value);
     }

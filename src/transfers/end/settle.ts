@@ -71,6 +71,11 @@ async function end(
   const { hash: txHash, blockNumber, blockHash, fee } = inclusion;
   const settled = transfer.isHeld ? settleHold(await findHoldForUpdate(manager, transfer), { debited, fee }) : null;
   const result = outcome(transfer, inclusion);
+  if (hasNotPaid(transfer, inclusion))
+    log.error(
+      { alert: 'settlement_not_paid', tx_id: txId, chain: chain.name, symbol: transfer.tokenSymbol },
+      result.reason ?? '',
+    );
   const seq = await changeState(manager, transfer, result.status, {
     txHash,
     blockNumber,

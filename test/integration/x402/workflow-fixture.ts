@@ -3,8 +3,10 @@ import { toHex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { Sponsoring } from '../../../src/chains/payments';
 import { ChainRegistry } from '../../../src/chains/registry';
+import { contractArtifacts } from '../../../dev/contracts';
 import type { ChainDefinition, Hex, TokenDefinition } from '../../../src/chains/types';
 import { authorizationTypes } from '../../../src/chains/evm/payments/typed-data';
+import { verifyLedger } from '../../../src/ledger/verify';
 import { houseClientId } from '../../../src/platform/house';
 import { newId } from '../../../src/platform/ids';
 import { observationSignaller, transferWorkflowsOn } from '../../../src/transfers/start/workflows';
@@ -40,11 +42,8 @@ export async function createSettlementFixture(changes: Partial<ChainDefinition> 
   );
   const registry = new ChainRegistry([chain]);
 
-  /**
-   * A payment of 1 USDC that can be executed for so many seconds, accepted for Alice's client; returns its tx_id. `approval`: to be
-   * executed before it, of which the payer lacks so much.
-   */
-  const accept = async (seconds: number, approval?: { sponsoring: Sponsoring; topUp: bigint }): Promise<string> => {
+  /** The request for a payment of 1 USDC that can be executed for so many seconds. */
+  const signPayment = async (seconds: number) => {
     const now = Math.floor(Date.now() / 1000);
     const authorization = {
       ...{ from: payer.address, to: payTo as Hex, value: '1000000', validAfter: '0', validBefore: String(now + seconds + 1) },
@@ -57,11 +56,17 @@ export async function createSettlementFixture(changes: Partial<ChainDefinition> 
       message: { ...authorization, value: 1_000_000n, validAfter: 0n, validBefore: BigInt(now + seconds + 1) },
     });
     const terms = { scheme: 'exact', network: chain.caip2, amount: '1000000', asset: usdc.contract, payTo, extra: domain };
-    const body = {
+    return {
       ...{ x402Version: 2, paymentRequirements: terms },
       paymentPayload: { x402Version: 2, accepted: terms, payload: { signature, authorization } },
     };
-    const read = readPaymentRequest(body, registry, 'settle');
+  };
+
+  /**
+   * Such a payment, accepted for Alice's client; returns its tx_id. `approval`: to be executed before it, of which the payer lacks so much.
+   */
+  const accept = async (seconds: number, approval?: { sponsoring: Sponsoring; topUp: bigint }): Promise<string> => {
+    const read = readPaymentRequest(await signPayment(seconds), registry, 'settle');
     if ('reason' in read) throw new Error(read.reason);
     const context = {
       now: 0,
@@ -85,10 +90,30 @@ export async function createSettlementFixture(changes: Partial<ChainDefinition> 
     return txId;
   };
   const signatures = (unsigned: Hex): Hex[] => signAs(wallet, settler, unsigned, { getFamily });
-  return { ...fixture, wallet, signatures, settler, payer, payTo, usdc, accept };
+  return { ...fixture, wallet, signatures, settler, payer, payTo, usdc, signPayment, accept };
 }
 
 export type SettlementFixture = Awaited<ReturnType<typeof createSettlementFixture>>;
+
+/** Atomic units of USDC. */
+export async function tokensOf({ anvil, usdc }: SettlementFixture, address: string): Promise<bigint> {
+  const { abi } = (await contractArtifacts()).TestUSDC;
+  const token = { address: usdc.contract as Hex, abi };
+  return (await anvil.client.readContract({ ...token, functionName: 'balanceOf', args: [address] })) as bigint;
+}
+
+/** What the house was charged, and for which settlement. */
+export const chargesIn = ({ database }: SettlementFixture) =>
+  database.query<{ parent_tx_id: string; amount: string; status: string }[]>(
+    `select parent_tx_id, amount, status from transactions where transaction_type = 'GAS' order by tx_id`,
+  );
+
+/** The settler has on the chain what the ledger says, and the ledger verifies. */
+export async function settlerBooksAgree(fixture: SettlementFixture): Promise<void> {
+  const available = await fixture.anvil.client.getBalance({ address: fixture.settler.address as Hex });
+  expect(await fixture.balance(fixture.settler, 'ETH')).toEqual({ available, locked: 0n });
+  expect(await verifyLedger(fixture.database.manager)).toEqual([]);
+}
 
 export class ServedSettlements extends ServedChain<SettlementFixture> {
   /** Mines and follows, and signals the workflows, until the settlement is in this state. */

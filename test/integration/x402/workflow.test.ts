@@ -1,11 +1,15 @@
 import { ApplicationFailure } from '@temporalio/common';
-import type { Hex } from 'viem';
-import { contractArtifacts } from '../../../dev/contracts';
-import { verifyLedger } from '../../../src/ledger/verify';
 import { statusQuery } from '../../../src/messages/progress';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import { until } from '../transfers/served';
-import { createSettlementFixture, ServedSettlements, type SettlementFixture } from './workflow-fixture';
+import {
+  chargesIn,
+  createSettlementFixture,
+  ServedSettlements,
+  settlerBooksAgree,
+  tokensOf,
+  type SettlementFixture,
+} from './workflow-fixture';
 
 /** Settlements run by the workflow of transfers: what a payer has signed, and the end of its time. */
 
@@ -15,7 +19,10 @@ jest.setTimeout(120_000);
 const patientMs = 60_000;
 const hastyMs = 500;
 let stuckAfterMs = patientMs;
-const served = new ServedSettlements(() => createSettlementFixture({ stuckAfterMs }), settlerBooksAgree);
+const served = new ServedSettlements(
+  () => createSettlementFixture({ stuckAfterMs }),
+  () => settlerBooksAgree(fixture),
+);
 let fixture: SettlementFixture;
 beforeEach(() => {
   fixture = served.fixture;
@@ -31,25 +38,9 @@ const replacedSeconds = 16;
 const record = (txId: string, name: string) => served.record(transferWorkflowId(txId), name);
 const stepOf = async (txId: string) => (await served.client.workflow.getHandle(transferWorkflowId(txId)).query(statusQuery)).step;
 
-async function tokensOf(address: string): Promise<bigint> {
-  const { abi } = (await contractArtifacts()).TestUSDC;
-  const usdc = fixture.usdc.contract as Hex;
-  return (await fixture.anvil.client.readContract({ address: usdc, abi, functionName: 'balanceOf', args: [address] })) as bigint;
-}
-
 const absent = { state: 'absent', hash: null, blockNumber: null, confirmations: 0 } as const;
 
-/** What the house was charged, and for which settlement. */
-const charges = () =>
-  fixture.database.query<{ parent_tx_id: string; amount: string; status: string }[]>(
-    `select parent_tx_id, amount, status from transactions where transaction_type = 'GAS' order by tx_id`,
-  );
-
-async function settlerBooksAgree(): Promise<void> {
-  const available = await fixture.anvil.client.getBalance({ address: fixture.settler.address as Hex });
-  expect(await fixture.balance(fixture.settler, 'ETH')).toEqual({ available, locked: 0n });
-  expect(await verifyLedger(fixture.database.manager)).toEqual([]);
-}
+const charges = () => chargesIn(fixture);
 
 const released = async (txId: string) => {
   const [row] = await fixture.database.query<{ released: boolean }[]>(
@@ -63,7 +54,10 @@ test('a payment is executed once, by the settler, which is charged for it', asyn
   await served.serve();
   const txId = await served.settle(longSeconds);
   await served.ends(txId, 'CONFIRMED');
-  expect([await tokensOf(fixture.payTo), await tokensOf(fixture.payer.address)]).toEqual([1_000_000n, 4_000_000n]);
+  expect([await tokensOf(fixture, fixture.payTo), await tokensOf(fixture, fixture.payer.address)]).toEqual([
+    1_000_000n,
+    4_000_000n,
+  ]);
   const { fee, from_address: from, sender_address: sender } = await fixture.transaction(txId);
   expect([from, sender]).toEqual([fixture.payer.address, fixture.settler.address]);
   expect(await charges()).toEqual([{ parent_tx_id: txId, amount: fee, status: 'CONFIRMED' }]);
@@ -103,7 +97,7 @@ describe('what is not included in its time is cancelled, so that the nonce is us
   async function isCancelled(txId: string, as: string): Promise<void> {
     await served.ends(txId, 'FAILED');
     expect(await fixture.transaction(txId)).toMatchObject({ failure_code: 'expired', cancellation_reason: 'expired' });
-    expect(await tokensOf(fixture.payTo)).toBe(0n);
+    expect(await tokensOf(fixture, fixture.payTo)).toBe(0n);
     // signed bytes exist
     expect(await released(txId)).toBe(false);
     expect(await charges()).toMatchObject([{ parent_tx_id: txId }]);

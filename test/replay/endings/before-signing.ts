@@ -51,7 +51,7 @@ export const beforeSigning = {
   ],
 
   // by the chain, the fee, or a row that does not exist
-  'transfer-failed-before-signing': ['prepareAttempt first: failed', 'endTransfer: FAILED', 'FAILED reverted_on_chain'],
+  'transfer-failed-before-signing': ['prepareAttempt first: failed', 'endTransfer: FAILED', 'FAILED would_revert'],
   'transfer-failed-fee-above-bound': ['beginSigning first: refused', 'endTransfer: FAILED', 'FAILED fee_above_bound'],
   'transfer-failed-without-transaction': ['adoptHold: failed', 'FAILED not_found'],
 } satisfies Endings;

@@ -24,6 +24,21 @@ export const settlements = {
   'top-up-failed-not-needed': ['broadcast: accepted', 'beginSigning replacement: refused', 'adoptHold: held', ...cancelled],
   'top-up-failed-parked-not-needed': ['parkTransfer: parked', 'timer', 'parkTransfer: parked', ...cancelled],
   'top-up-failed-by-proof': ['observe: impossible', 'failByProof: FAILED', 'FAILED expired'],
+  // executed, and the token has kept a part of the payment
+  'settlement-failed-not-paid': [
+    'broadcast: accepted',
+    'signal chainObserved',
+    'settleTransfer: FAILED',
+    'FAILED transfer_not_observed',
+  ],
+  'settlement-failed-not-paid-reorganised': [
+    'broadcast: accepted',
+    'signal chainObserved',
+    'observe: absent',
+    'signal chainObserved',
+    'settleTransfer: FAILED',
+    'FAILED transfer_not_observed',
+  ],
   'settlement-failed-too-late': ['beginSigning first: refused', 'endTransfer: FAILED', 'FAILED expired'],
   'settlement-failed-not-included': ['broadcast: accepted', 'observe: pending', ...cancelled],
   'settlement-failed-not-signed': ['signTransaction: failed', 'beginSigning resume: refused', 'observe: absent', ...cancelled],
