@@ -102,8 +102,11 @@ export type AttemptStatus = { attempt: number } & AttemptState;
 
 export type BroadcastOutcome =
   | { outcome: 'accepted' }
-  /** Refused as long as what it depends on is in no block, or since it has expired: what becomes of it is shown by `status`. */
-  | { outcome: 'waiting'; reason: string }
+  /**
+   * Refused as long as what it depends on is in no block, or since it has expired: what becomes of it is shown by `status`. `isPassing`: or
+   * for what may be over within seconds.
+   */
+  | { outcome: 'waiting'; reason: string; isPassing?: boolean }
   | { outcome: 'rejected'; reason: string };
 
 export interface BlockTransaction {
