@@ -29,7 +29,7 @@ const nodes = [`${integration}/mpc/**/*.test.ts`];
 const contracts = [`${integration}/dev/{permit2,proxies,tokens,wallet}.test.ts`, `${integration}/chains/evm-payments.test.ts`];
 const workflows = [
   `${integration}/workflows/**/*.test.ts`,
-  `${integration}/transfers/{begun-earlier,cancelled,continued,families,first-attempt,later-attempts,signing-nodes,toy-chain*,workflow}.test.ts`,
+  `${integration}/transfers/{begun-earlier,cancelled,continued,families,first-attempt,later-attempts,refused-sends,signing-nodes,toy-chain*,workflow}.test.ts`,
   `${integration}/{bitcoin/{many,workflow},tron/{many,workflow},solana/{identical,many,workflow},screening/transfers,webhooks/workflow,x402/{workflow,approval-workflow,continued-workflow,sign-workflow,unpaid-workflow}}.test.ts`,
 ];
 const except = (patterns) => patterns.map((pattern) => `!${pattern}`);

@@ -39,6 +39,7 @@ import { Memos0043 } from './0043-memos';
 import { WouldRevert0045 } from './0045-would-revert';
 import { PaidInFull0046 } from './0046-paid-in-full';
 import { WalletFactories0049 } from './0049-wallet-factories';
+import { OrphanedDeposits0054 } from './0054-orphaned-deposits';
 
 /** In this order. A released migration is never edited: a change is a new file. */
 export const migrations = [
@@ -83,4 +84,5 @@ export const migrations = [
   WouldRevert0045,
   PaidInFull0046,
   WalletFactories0049,
+  OrphanedDeposits0054,
 ];

@@ -68,3 +68,6 @@ export function toKnown(plan: EvmPlan, ids: string[], attempt = 1): KnownAttempt
   const messageKey = evmFamily.messageKey(unsigned, plan.from);
   return { attempt, kind: plan.kind, intent: toIntent(plan), unsigned, messageKey, ids, expiry: null, begunAt: new Date() };
 }
+
+/** A signature of viem as signing nodes give theirs: r, s and the recovery id. */
+export const compact = (signature: Hex): Hex => `${signature.slice(0, -2)}${signature.endsWith('1c') ? '01' : '00'}` as Hex;

@@ -104,9 +104,9 @@ export type BroadcastOutcome =
   | { outcome: 'accepted' }
   /**
    * Refused as long as what it depends on is in no block, or since it has expired, or refers to a block that is gone: what becomes of it is
-   * shown by `status`.
+   * shown by `status`. `isPassing`: or for what may be over within seconds.
    */
-  | { outcome: 'waiting'; reason: string }
+  | { outcome: 'waiting'; reason: string; isPassing?: boolean }
   | { outcome: 'rejected'; reason: string };
 
 export interface BlockTransaction {

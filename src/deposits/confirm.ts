@@ -22,11 +22,7 @@ export async function confirmDeposits(manager: EntityManager, chain: ChainDefini
     deep.map((it) => it.asset_id),
   );
   await moveAll(manager, deep, 'CONFIRMED');
-  // such a loss has frozen the account: deposits to other accounts need no query
-  const losses = await findLosses(
-    manager,
-    deep.filter((it) => getToken(tokens, it).frozenReason !== null),
-  );
+  const losses = await findLosses(manager, deep);
   await post(
     manager,
     deep.map((it) => ({
@@ -41,10 +37,9 @@ export async function confirmDeposits(manager: EntityManager, chain: ChainDefini
 
 /**
  * Losses of the house from earlier finds of these deposits that were orphaned after they had been spent, as far as they are not
- * repaid.
+ * repaid. Such a loss has frozen the account, but an operator may have unfrozen it since.
  */
 async function findLosses(manager: EntityManager, deposits: StoredDeposit[]): Promise<Map<string, bigint>> {
-  if (deposits.length === 0) return new Map();
   const rows = await manager.query<{ tx_id: string; lost: string }[]>(
     `select t.tx_id, -sum(e.amount) as lost
        from transactions t

@@ -7,16 +7,21 @@ export type Contradiction = 'block_gone' | 'executed_after_proof' | 'charged_oth
 /** Most transfers of each kind that are read at once. */
 const limit = 1000;
 
-/** Ended transfers that the scanned blocks contradict, by id. */
+/** Ended transfers that the scanned blocks contradict, by id. Reads every end that is not final yet. */
 export async function findContradictedEnds(manager: EntityManager, chain: string): Promise<Map<string, Contradiction>> {
-  const gone = await manager.query<{ tx_id: string }[]>(endedWithoutBlock, [chain]);
-  const executed = await manager.query<{ tx_id: string }[]>(executedAfterProof, [chain]);
-  const charged = await manager.query<{ tx_id: string }[]>(chargedOtherwise, [chain]);
-  return new Map<string, Contradiction>([
-    ...charged.map(({ tx_id: txId }) => [txId, 'charged_otherwise'] as const),
-    ...gone.map(({ tx_id: txId }) => [txId, 'block_gone'] as const),
-    ...executed.map(({ tx_id: txId }) => [txId, 'executed_after_proof'] as const),
-  ]);
+  const charged = await find(manager, chain, 'charged_otherwise', chargedOtherwise);
+  const gone = await find(manager, chain, 'block_gone', endedWithoutBlock);
+  return new Map([...charged, ...gone, ...(await findExecutedAfterProof(manager, chain))]);
+}
+
+/** Of them those that only a new block can bring about; reads the few attempts that were executed although they had been proven impossible. */
+export async function findExecutedAfterProof(manager: EntityManager, chain: string): Promise<Map<string, Contradiction>> {
+  return new Map(await find(manager, chain, 'executed_after_proof', executedAfterProof));
+}
+
+async function find(manager: EntityManager, chain: string, contradiction: Contradiction, statement: string) {
+  const rows = await manager.query<{ tx_id: string }[]>(statement, [chain]);
+  return rows.map(({ tx_id: txId }) => [txId, contradiction] as const);
 }
 
 /** Not final yet, and no attempt is in the block that ended them: reorganised away, perhaps included again elsewhere. */

@@ -1,7 +1,9 @@
-import { type Contradiction, findContradictedEnds } from './contradicted-ends';
+import { type Contradiction, findContradictedEnds, findExecutedAfterProof } from './contradicted-ends';
 import type { FollowOptions } from './ports';
 
 const reportEveryMs = 5 * 60_000;
+/** All ends that are not final are read again after this long, for what another process has taken back or corrected. */
+const readAllEveryMs = 60_000;
 
 const alerts: Record<Contradiction, { alert: string; message: string }> = {
   block_gone: {
@@ -22,13 +24,22 @@ const alerts: Record<Contradiction, { alert: string; message: string }> = {
 export class EndedWatch {
   /** When each was reported last, ms of the clock. */
   private readonly reported = new Map<string, number>();
+  /** Blocks were taken back: all ends that are not final are read at the next call. */
+  isDue = true;
+  private allReadAt = 0;
 
   constructor(private readonly options: Pick<FollowOptions, 'chain' | 'database' | 'logger' | 'onConfirmedReorged'>) {}
 
   async report(): Promise<void> {
     const now = Date.now();
-    const contradicted = await findContradictedEnds(this.options.database.manager, this.options.chain.name);
-    for (const txId of this.reported.keys()) if (!contradicted.has(txId)) this.reported.delete(txId);
+    const { database, chain } = this.options;
+    const readsAll = this.isDue || now - this.allReadAt >= readAllEveryMs;
+    const contradicted = await (readsAll ? findContradictedEnds : findExecutedAfterProof)(database.manager, chain.name);
+    if (readsAll) {
+      this.isDue = false;
+      this.allReadAt = now;
+      for (const txId of this.reported.keys()) if (!contradicted.has(txId)) this.reported.delete(txId);
+    }
     for (const [txId, contradiction] of contradicted) {
       if (now - (this.reported.get(txId) ?? 0) < reportEveryMs) continue;
       this.reported.set(txId, now);

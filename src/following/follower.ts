@@ -14,20 +14,17 @@ import { Head } from './head';
 import { OutageTracker } from './outage-tracker';
 import type { FollowOptions } from './ports';
 import { PoolWatch } from './pool-watch';
-import { ObservationNotifier } from './observation-notifier';
 import { findAwaited, takenBack } from './observations';
+import { ScanRange } from './scan-range';
 import { SpendWatch } from './spend-watch';
 import * as inclusions from './inclusions';
 import * as store from './store';
 
-/** Blocks of one scan: bounds memory, the length of a database transaction and what a retry repeats. */
-const rangeSize = 20;
 /** Blocks remembered at least, for reorganisations below a shallow finality depth: they are an alarm, but one that is got over. */
 const minKept = 256;
 /** Batches of deposits credited with one range; more wait for the next. */
 const maxConfirmRounds = 20;
 const defaultSliceMs = 10 * 60_000;
-const defaultResignalMs = 30_000;
 
 /**
  * Follows one chain: finds deposits and inclusions block by block from a cursor in Postgres, so that what came while
@@ -41,18 +38,18 @@ export async function followChain(options: FollowOptions): Promise<{ nextBlock: 
 }
 
 class Follower {
-  private readonly signals: ObservationNotifier;
   private readonly outage: OutageTracker;
   private readonly ends: EndedWatch;
   private readonly spends: SpendWatch;
   private readonly funding: FundingWatch;
   private readonly head: Head;
+  private readonly range = new ScanRange();
   private readonly pollMs: number;
   private nextBlock = 0;
+  private signalling: Promise<void> = Promise.resolve();
 
   constructor(private readonly options: FollowOptions) {
-    const { chain, logger, signalTransfer } = options;
-    this.signals = new ObservationNotifier(signalTransfer, logger, options.resignalMs ?? defaultResignalMs);
+    const { chain, logger } = options;
     this.outage = new OutageTracker(logger.child({ chain: chain.name }));
     this.ends = new EndedWatch(options);
     this.spends = new SpendWatch(options);
@@ -73,6 +70,7 @@ class Follower {
       stop.abort();
       this.spends.end();
       await watching;
+      await this.signalling;
     }
   }
 
@@ -100,13 +98,14 @@ class Follower {
       await this.scanNext(head, last);
     }
     const awaited = await findAwaited(this.manager, this.chain, this.nextBlock - 1);
-    const tell = () => this.signals.sendAll(new Map([...this.funding.lost, ...awaited]));
-    await tell();
+    // beside the scan: a backlog of signals delays no deposit
+    const tell = () => (this.signalling = this.options.notifier.sendAll(new Map([...this.funding.lost, ...awaited])));
+    void tell();
     await this.ends.report();
     await this.spends.report(this.nextBlock);
     if (this.nextBlock <= head) return true;
     await this.funding.ask(this.nextBlock);
-    await tell();
+    void tell();
     return false;
   }
 
@@ -124,9 +123,8 @@ class Follower {
 
   private async scanNext(head: number, last: store.StoredBlock | null): Promise<void> {
     const { client, deposits } = this.options;
-    const to = Math.min(head, this.nextBlock + rangeSize - 1);
-    const { blocks, scannedTo } = await client.scan(this.nextBlock, to, (keys) =>
-      deposits.depositAddresses(this.manager, this.chain.family, keys),
+    const { blocks, scannedTo } = await this.range.run(this.nextBlock, head, (to) =>
+      client.scan(this.nextBlock, to, (keys) => deposits.depositAddresses(this.manager, this.chain.family, keys)),
     );
     if (scannedTo < this.nextBlock) return;
     const [first] = blocks;
@@ -135,7 +133,7 @@ class Follower {
       return;
     }
     const contradicted = await this.store(blocks, scannedTo, await findInclusions(this.manager, this.options, blocks));
-    for (const { txId, id } of contradicted) await this.signals.sendOnce(txId, takenBack(id));
+    await this.takeBack(contradicted);
   }
 
   /** Everything that a range brought, in one database transaction that starts with the compare-and-set on the cursor. */
@@ -201,7 +199,13 @@ class Follower {
     );
     this.nextBlock = from;
     this.head.forget();
-    for (const { txId, id } of taken) await this.signals.sendOnce(txId, takenBack(id));
+    this.ends.isDue = true;
+    await this.takeBack(taken);
+  }
+
+  private async takeBack(lost: inclusions.LostInclusion[]): Promise<void> {
+    if (lost.length > 0) this.ends.isDue = true;
+    for (const { txId, id } of lost) await this.options.notifier.sendOnce(txId, takenBack(id));
   }
 
   private get chain() {

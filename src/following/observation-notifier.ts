@@ -8,37 +8,72 @@ const goneFactor = 10;
 /** Largest factor on the time between two signals without consequence, as of a parked transfer: every signal stays in a history. */
 const longestFactor = 120;
 
+export const defaultResignalMs = 30_000;
+
 /**
- * Sends observations until they have had their consequence: at once when they change, then again after `resignalMs`, with twice the
- * time between any two signals as long as the transfer waits. Kept in memory only: after a restart everything is sent once more, which has
- * no effect on a transfer that knows it.
+ * Sends observations of one chain until they have had their consequence: at once when they change, then again after `resignalMs`, with
+ * twice the time between any two signals as long as the transfer waits. Kept in memory only: after a restart everything is sent once more,
+ * which has no effect on a transfer that knows it.
  */
 export class ObservationNotifier {
   private readonly sent = new Map<string, { observationKey: string; at: number; times: number; gone: boolean }>();
   private failing = false;
+  /** The newest observations, while those of an earlier call are sent. */
+  private next: ReadonlyMap<string, ChainObservation> | null = null;
+  private sending: Promise<void> | null = null;
+  /** What is being sent may be wrong by now. */
+  private isStopped = false;
 
   constructor(
     private readonly signalTransfer: SignalTransfer,
     private readonly logger: Logger,
-    private readonly resignalMs: number,
+    private readonly resignalMs = defaultResignalMs,
   ) {}
 
-  /** `observations`: of all transactions that wait now; others are forgotten. Never throws: what failed is sent at the next call. */
-  async sendAll(observations: ReadonlyMap<string, ChainObservation>): Promise<void> {
+  /**
+   * `observations`: of all transactions that wait now; others are forgotten. While earlier ones are sent, only the newest call waits:
+   * the earlier ones are given up after the signals on their way. Never throws: what failed is sent at the next call.
+   */
+  sendAll(observations: ReadonlyMap<string, ChainObservation>): Promise<void> {
+    this.next = observations;
+    this.sending ??= this.sendNext().finally(() => (this.sending = null));
+    return this.sending;
+  }
+
+  /**
+   * Sends it even if it was sent before: an observation was taken back, which the workflow has to be told in any case, and after
+   * whatever is on its way.
+   */
+  async sendOnce(txId: string, observation: ChainObservation): Promise<void> {
+    this.next = null;
+    this.isStopped = true;
+    await this.sending;
+    this.isStopped = false;
+    this.sent.delete(txId);
+    await this.send(txId, observation);
+    this.sent.delete(txId);
+  }
+
+  private async sendNext(): Promise<void> {
+    while (this.next) {
+      const observations = this.next;
+      this.next = null;
+      await this.sendDue(observations);
+    }
+  }
+
+  private async sendDue(observations: ReadonlyMap<string, ChainObservation>): Promise<void> {
     for (const txId of this.sent.keys()) {
       if (!observations.has(txId)) this.sent.delete(txId);
     }
     const due = [...observations].filter(([txId, observation]) => this.isDue(txId, observation));
     for (let start = 0; start < due.length; start += concurrency) {
-      await Promise.all(due.slice(start, start + concurrency).map(([txId, observation]) => this.send(txId, observation)));
+      if (this.next || this.isStopped) return;
+      const chunk = due.slice(start, start + concurrency);
+      const sent = await Promise.all(chunk.map(([txId, observation]) => this.send(txId, observation)));
+      // the rest would fail as well, each after its time-out
+      if (sent.includes(false)) return;
     }
-  }
-
-  /** Sends it even if it was sent before: an observation was taken back, which the workflow has to be told in any case. */
-  async sendOnce(txId: string, observation: ChainObservation): Promise<void> {
-    this.sent.delete(txId);
-    await this.send(txId, observation);
-    this.sent.delete(txId);
   }
 
   private isDue(txId: string, observation: ChainObservation): boolean {
@@ -48,7 +83,8 @@ export class ObservationNotifier {
     return Date.now() - last.at >= this.resignalMs * (last.gone ? Math.max(factor, goneFactor) : factor);
   }
 
-  private async send(txId: string, observation: ChainObservation): Promise<void> {
+  /** False: Temporal does not answer. */
+  private async send(txId: string, observation: ChainObservation): Promise<boolean> {
     try {
       const outcome = await this.signalTransfer(txId, observation);
       const before = this.sent.get(txId);
@@ -58,10 +94,12 @@ export class ObservationNotifier {
       this.sent.set(txId, { observationKey: toKey(observation), at: Date.now(), times, gone: outcome === 'gone' });
       if (this.failing) this.logger.info('workflows can be signalled again');
       this.failing = false;
+      return true;
     } catch (error) {
       if (!this.failing)
         this.logger.warn({ err: error, tx_id: txId }, 'workflows cannot be signalled: trying again at every poll');
       this.failing = true;
+      return false;
     }
   }
 }

@@ -4,6 +4,7 @@ import type { ChainClient } from '../chains/chain-client';
 import type { ChainDefinition, ChainFamily, DepositFound, PendingDeposit } from '../chains/types';
 import type { Logger } from '../platform/logging';
 import type { GetSignedType } from '../transactions/signed-type';
+import type { ObservationNotifier } from './observation-notifier';
 
 /** What the follower needs of the deposits (src/deposits). All but look-ups run inside a database transaction of the follower. */
 export interface DepositsPort {
@@ -35,7 +36,8 @@ export interface FollowOptions {
   getSignedType: GetSignedType;
   database: DataSource;
   deposits: DepositsPort;
-  signalTransfer: SignalTransfer;
+  /** Of this chain, the same for each call: it knows what has been signalled. */
+  notifier: ObservationNotifier;
   /** Asks the chain about a transfer, stores what it shows, and sends again what was signed and no node knows. */
   observe: (txId: string) => Promise<ChainObservation>;
   /**
@@ -51,6 +53,4 @@ export interface FollowOptions {
   sliceMs?: number;
   /** Default: half the block time, at least 250 ms. */
   pollMs?: number;
-  /** How long until an observation that had no consequence is signalled again; default 30 s. */
-  resignalMs?: number;
 }

@@ -40,8 +40,12 @@ const header = {
  * nothing. Sets `ctx.state.idempotency`: the handler creates under its resourceId, by which it finds the work of an earlier try; a
  * handler with a single database transaction stores its answer in it (`storeAnswer`). Answers below 500 are stored. A 5xx releases
  * the key, so that a retry runs again with the same id; a temporary refusal (too many requests, a wrong code) removes the claim.
+ * @param toComparable the validated body, equal for requests that ask for the same
  */
-export function createIdempotent(store: AnswerStore): DocumentedMiddleware {
+export function createIdempotent(
+  store: AnswerStore,
+  toComparable = ({ state }: GatewayContext): unknown => state.body,
+): DocumentedMiddleware {
   const docs = { headers: [header], fails: ['invalid_parameter', 'idempotency_in_progress', 'idempotency_key_reused'] as const };
   return documented({ ...docs, fails: [...docs.fails] }, async (ctx, next) => {
     const key = readKey(ctx);
@@ -50,7 +54,7 @@ export function createIdempotent(store: AnswerStore): DocumentedMiddleware {
       ctx.state.idempotency = { resourceId: newId(), idempotencyKey: null, firstAttemptAt: null, storeAnswer };
       return next();
     }
-    const result = await claimOrWait(store, getCaller(ctx).clientId, key, toFingerprint(ctx));
+    const result = await claimOrWait(store, getCaller(ctx).clientId, key, toFingerprint(ctx, toComparable(ctx)));
     if (result.outcome === 'answered') return replay(ctx, result.answer);
     return runClaimed(ctx, next, store, result.claim);
   });
@@ -142,10 +146,10 @@ function replay(ctx: GatewayContext, { status, headers, body }: StoredAnswer): v
   ctx.set({ ...headers, 'Idempotency-Replayed': 'true' });
 }
 
-/** SHA-256 of method, path and the validated body with sorted keys, so that the order of the fields does not matter. */
-function toFingerprint(ctx: GatewayContext): Buffer {
+/** SHA-256 of method, path and body with sorted keys, so that the order of the fields does not matter. */
+function toFingerprint({ method, path }: GatewayContext, body: unknown): Buffer {
   return createHash('sha256')
-    .update(`${ctx.method} ${ctx.path}\n${canonical(ctx.state.body)}`)
+    .update(`${method} ${path}\n${canonical(body)}`)
     .digest();
 }
 

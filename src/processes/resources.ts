@@ -28,6 +28,7 @@ import { RequestLimits } from '../http/limits/limits';
 import type { LimitSettings } from '../http/limits/settings';
 import { sealedAnswers } from '../http/sealed-idempotency';
 import type { Route } from '../http/route';
+import { getBody } from '../http/validate';
 import { MfaService } from '../mfa/service';
 import type { NodeKeys } from '../mpc/identity';
 import { WorkflowOutbox } from '../outbox/outbox';
@@ -35,11 +36,13 @@ import type { Logger } from '../platform/logging';
 import { SecurityFactorRepository } from '../security-factors/repository';
 import { securityFactorRoutes } from '../security-factors/routes';
 import { SecurityFactorService } from '../security-factors/service';
-import { Approvals } from '../transfers/screen/approvals';
 import { TransactionRepository } from '../transactions/repository';
 import { transactionRoutes } from '../transactions/routes';
 import { TransactionService } from '../transactions/service';
+import { toComparableTransfer } from '../transfers/accept/request';
 import { transferRoutes } from '../transfers/routes';
+import { createTransfer } from '../transfers/schema';
+import { Approvals } from '../transfers/screen/approvals';
 import { TransferService } from '../transfers/service';
 import { StartLimits, type StartLimitSettings } from '../transfers/start/start-limits';
 import type { TransferWorkflows } from '../transfers/start/workflows';
@@ -122,6 +125,9 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
   const authenticate = createAuthenticate(tokens, new KeyStatus(credentials));
   const idempotent = createIdempotent(idempotencyStore);
   const limits = new RequestLimits(database, deps.limits);
+  const idempotentTransfer = createIdempotent(idempotencyStore, (ctx) =>
+    toComparableTransfer(deps, getBody(ctx, createTransfer)),
+  );
   const idempotentSealed = createIdempotent(sealedAnswers(idempotencyStore, boxes.answers));
   const mfa = new MfaService(database, boxes.totp);
 
@@ -158,7 +164,7 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
       // a repeated request is answered from the database: sealed, so that nobody can put another address into it
       ...accountRoutes({ accounts, nodeKeys, authenticate, idempotent: idempotentSealed }),
       ...assetRoutes({ assets, registry, getFamily, authenticate, idempotent }),
-      ...transferRoutes({ transfers, transactions, approvals, authenticate, idempotent }),
+      ...transferRoutes({ transfers, transactions, approvals, authenticate, idempotent: idempotentTransfer }),
       ...transactionRoutes({ transactions, authenticate }),
       ...securityFactorRoutes({ factors: securityFactors, authenticate, idempotent }),
       ...webhookRoutes({ webhooks, deliveries, authenticate, idempotent, idempotentSealed }),

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
-import { formatEther, toHex, type Address, type Hex } from 'viem';
+import { formatEther, type Address, type Hex } from 'viem';
 import { followChainWorkflowId, generateKeyWorkflowId, transferWorkflowId } from '../../src/messages/workflow-ids';
 import { Holds } from './holds';
 import { randomAddress } from '../factories';
@@ -225,7 +225,7 @@ describe('every way a transfer ends', () => {
   test('FAILED after an operator abandons it: a cancellation uses up the nonce, everything but the fee is unlocked', async () => {
     const from = await fundedAccount('ethereum', { ETH: '1' });
     const address = from.address as Address;
-    const had = await onChain('ethereum', address);
+    const { gasLimit } = (await anvil('eth_getBlockByNumber', ['latest', false])) as { gasLimit: string };
     const to = randomAddress();
     const holds = await Holds.install(stack().postgres.url);
     let txId: string;
@@ -233,14 +233,14 @@ describe('every way a transfer ends', () => {
       await holds.hold('broadcast: recordSigned');
       txId = (await call('POST', '/transfer', { body: { ...body(to), from_address: address } })).body.tx_id as string;
       await holds.reached('broadcast: recordSigned', 60_000);
-      // no balance for the fee: the chain refuses the signed bytes
-      await anvil('anvil_setBalance', [address, '0x0']);
+      // no block has room for it: the chain refuses the signed bytes
+      await anvil('evm_setBlockGasLimit', ['0x4e20']);
       await holds.release('broadcast: recordSigned');
       const parked = await transactionWhen(txId, ['NEEDS_ATTENTION']);
       expect(parked.failure.code).toBe('broadcast_rejected');
       expect(Number((await balances(from.account_id, 'ethereum')).ETH?.locked_balance)).toBeGreaterThan(0.1);
     } finally {
-      await anvil('anvil_setBalance', [address, toHex(had)]);
+      await anvil('evm_setBlockGasLimit', [gasLimit]);
       await holds.remove();
     }
     expect(await json('transfers', 'abandon', txId)).toEqual({ tx_id: txId, status: 'abandoning' });

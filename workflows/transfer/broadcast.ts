@@ -30,7 +30,7 @@ export async function afterSending(
       return follow(state);
     case 'waiting':
       progress.report('broadcast', result.reason, attempt);
-      return follow(state);
+      return follow(state, result.isPassing);
     case 'unsigned':
       return { next: 'resume', kind: result.kind };
     case 'withheld':
@@ -46,9 +46,11 @@ export async function afterSending(
   }
 }
 
-function follow(state: TransferState): Next {
+/** `isSoon`: no node has it yet, and the next poll sends it again. */
+function follow(state: TransferState, isSoon = false): Next {
   state.isFollowed = true;
   state.waitingSince = Date.now();
-  state.polls.reset();
+  if (isSoon) state.polls.hurry();
+  else state.polls.reset();
   return { next: 'confirm' };
 }

@@ -38,6 +38,7 @@ async function nextStatus(state: TransferState): Promise<ChainObservation> {
   state.progress.report('confirm', `Waiting for ${requiredConfirmations} confirmations on ${chain}`, state.lastAttempt);
   const observed = await state.nextObservation(state.polls.next(Math.min(stuckAfterMs, state.timeLeftMs)));
   const seen = observed ?? (await chainActivities(chain).observe({ txId: state.txId }));
+  if (seen.state !== 'absent') state.polls.calm();
   const link = seen.hash && explorerTx?.replace('{hash}', seen.hash);
   state.progress.report(
     'confirm',

@@ -1,9 +1,12 @@
 import { pollWaits } from './waits';
 
+const hurriedMs = 1_000;
+
 /** Increasing waits that start again after every change. */
 export class PollBackoff {
   private waits = pollWaits(0);
   private waitMs = this.waits.firstMs;
+  private isHurried = false;
 
   /** Starts again with the waits of a chain. */
   adopt(blockTimeMs: number): void {
@@ -13,11 +16,22 @@ export class PollBackoff {
 
   next(atMostMs: number): number {
     const waitMs = Math.min(this.waitMs, atMostMs);
-    this.waitMs = Math.min(this.waitMs * 2, this.waits.longestMs);
+    this.waitMs = Math.min(this.waitMs * 2, this.isHurried ? this.waits.firstMs : this.waits.longestMs);
     return waitMs;
   }
 
+  /** No node has it yet: the first wait is short, and none is longer than the chain's first one, until `calm` or `reset`. */
+  hurry(): void {
+    this.isHurried = true;
+    this.waitMs = hurriedMs;
+  }
+
+  calm(): void {
+    this.isHurried = false;
+  }
+
   reset(): void {
+    this.isHurried = false;
     this.waitMs = this.waits.firstMs;
   }
 }

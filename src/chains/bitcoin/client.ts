@@ -15,6 +15,7 @@ import type {
   Reservation,
   ScanResult,
 } from '../chain-client';
+import { offer } from '../offer';
 import { endingScan } from '../scan-look-up';
 import type { ChainDefinition, FeeLevels, Hex, InclusionEffect, Prepared } from '../types';
 import type { BitcoinBackend } from './backend';
@@ -87,22 +88,15 @@ export class BitcoinChainClient implements ChainClient {
    * A refusal counts at once where every node would refuse, else where no other one takes it: of what depends on transactions of the
    * gateway it may be for now, as their pool is.
    */
-  async broadcast(bytes: Hex, ancestors: readonly Hex[] = []): Promise<BroadcastOutcome> {
+  broadcast(bytes: Hex, ancestors: readonly Hex[] = []): Promise<BroadcastOutcome> {
     const { id } = parseRawTransaction(fromHex(bytes));
-    const refusals: BroadcastOutcome[] = [];
-    const send = async (node: BitcoinBackend): Promise<BroadcastOutcome> => {
+    return offer(this.endpoints, async (node) => {
       await sendMissing(node, ancestors);
       const sent = await node.send(bytes, id);
       if (sent.outcome === 'accepted') return sent;
       const { reason, isOfNode } = sent;
-      if (!isOfNode) return { outcome: 'rejected', reason };
-      refusals.push({ outcome: ancestors.length > 0 ? 'waiting' : 'rejected', reason });
-      throw new Error(reason);
-    };
-    return this.endpoints.run(send).catch((error: unknown) => {
-      const [refusal] = refusals;
-      if (refusal) return refusal;
-      throw error;
+      const mayChange = isOfNode && ancestors.length > 0;
+      return { outcome: mayChange ? 'waiting' : 'rejected', reason, mayTakeElsewhere: isOfNode };
     });
   }
 

@@ -14,6 +14,7 @@ import type {
   Reservation,
   ScanResult,
 } from '../chain-client';
+import { offer } from '../offer';
 import { endingScan } from '../scan-look-up';
 import type { ChainDefinition, FeeLevels, Hex, InclusionEffect, Prepared, TransactionIntent } from '../types';
 import { prepareAuthorisation } from './authorise/prepare';
@@ -155,7 +156,7 @@ export class EvmChainClient implements ChainClient {
   }
 
   broadcast(bytes: Hex): Promise<BroadcastOutcome> {
-    return this.ask((call) => broadcastTo(call, bytes));
+    return offer({ run: (work) => this.ask((call) => work(call)) }, (call: RpcCall) => broadcastTo(call, bytes));
   }
 
   foreignState(transaction: ForeignTransaction): Promise<ForeignState> {

@@ -5,6 +5,7 @@ import type { ChainDefinition, TokenDefinition } from '../../chains/types';
 import { invalidParameter } from '../../platform/errors';
 import { parseAmount } from '../../platform/money';
 import type { TransactionEntity } from '../../transactions/entity';
+import type { CreateTransfer } from '../schema';
 import { parseAddressLenient } from './addresses';
 
 /** A requested transfer. */
@@ -64,6 +65,19 @@ export function parseTransfer({ registry, getFamily }: TransferParser, request: 
   if (token && token.contract !== null) assertNoTokenContract(to, chain);
   assertMemo(request, chain, family);
   return { request, chain, token, from, to, amount };
+}
+
+/** The request with one spelling of its addresses: in another letter case it asks for the same. What is no address stays as it is. */
+export function toComparableTransfer({ registry, getFamily }: TransferParser, input: CreateTransfer): CreateTransfer {
+  const chain = registry.find(input.chain);
+  if (!chain) return input;
+  const family = getFamily(chain.family);
+  const { from_address: from, to_address: to } = input;
+  return {
+    ...input,
+    from_address: parseAddressLenient(family, from)?.key ?? from,
+    to_address: family.parseAddress(to)?.key ?? to,
+  };
 }
 
 /** Whether a stored transfer equals the request: decides whether its Idempotency-Key belongs to it. */

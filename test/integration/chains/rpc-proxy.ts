@@ -16,19 +16,30 @@ interface RpcAnswer {
 /** What the proxy says in place of the node; undefined: what the node has said. */
 export type Falsify = (request: RpcRequest, result: unknown) => Pick<RpcAnswer, 'result' | 'error'> | undefined;
 
+/** What the proxy says without asking the node; undefined: the node is asked. */
+export type Withhold = (request: RpcRequest) => Promise<Pick<RpcAnswer, 'result' | 'error'> | undefined>;
+
 /** An endpoint that asks another one and falsifies some of its answers. */
-export async function startRpcProxy(url: string, falsify: Falsify): Promise<{ url: string; close(): void }> {
+export async function startRpcProxy(
+  url: string,
+  falsify: Falsify,
+  withhold: Withhold = () => Promise.resolve(undefined),
+): Promise<{ url: string; close(): void }> {
+  const ask = async (request: RpcRequest): Promise<RpcAnswer> => {
+    const body = JSON.stringify({ ...request, jsonrpc: '2.0' });
+    const response = await fetch(url, { method: 'POST', body, headers: { 'content-type': 'application/json' } });
+    return (await response.json()) as RpcAnswer;
+  };
+  const answerOne = async (request: RpcRequest): Promise<RpcAnswer> => {
+    const withheld = await withhold(request);
+    if (withheld) return { id: request.id, ...withheld };
+    const said = await ask(request);
+    const other = falsify(request, said.result);
+    return other ? { id: request.id, ...other } : said;
+  };
   const answer = async (body: string): Promise<RpcAnswer[] | RpcAnswer> => {
     const asked = JSON.parse(body) as RpcRequest | RpcRequest[];
-    const said = (await (await fetch(url, { method: 'POST', body, headers: { 'content-type': 'application/json' } })).json()) as
-      RpcAnswer | RpcAnswer[];
-    const requests = [asked].flat();
-    const answers = [said].flat().map((one): RpcAnswer => {
-      const request = requests.find(({ id }) => id === one.id);
-      const other = request && falsify(request, one.result);
-      return other ? { id: one.id, ...other } : one;
-    });
-    return Array.isArray(asked) ? answers : (answers[0] as RpcAnswer);
+    return Array.isArray(asked) ? Promise.all(asked.map(answerOne)) : answerOne(asked);
   };
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];

@@ -11,7 +11,8 @@ import { orphanDeposits } from '../../../src/deposits/orphan';
 import { endPendingDeposits, findPendingHashes, recordPendingDeposits } from '../../../src/deposits/pending';
 import { depositAddresses, recordDeposits } from '../../../src/deposits/record';
 import { followChain } from '../../../src/following/follower';
-import type { DepositsPort, FollowOptions } from '../../../src/following/ports';
+import { ObservationNotifier } from '../../../src/following/observation-notifier';
+import type { DepositsPort, FollowOptions, SignalTransfer } from '../../../src/following/ports';
 import { createLogger } from '../../../src/platform/logging';
 import { getSignedType as productTypes } from '../../../src/signed-types';
 import type { GetSignedType } from '../../../src/transactions/signed-type';
@@ -42,6 +43,12 @@ export interface FixtureOptions {
   getSignedType?: GetSignedType;
   /** Of the wallet, in place of a random one. */
   key?: HDKey;
+}
+
+/** What a test changes for one call. */
+interface FollowChanges extends Partial<FollowOptions> {
+  signalTransfer?: SignalTransfer;
+  resignalMs?: number;
 }
 
 /** A database with two accounts on a chain, and everything between them but Temporal and the nodes that sign. */
@@ -93,8 +100,8 @@ export async function createChainFixture({ client, getFamily, symbols, getSigned
 
   const observe = (txId: string) => onChain.observe({ txId });
 
-  /** Follows until everything up to the head is processed. */
-  const follow = async (more: Partial<FollowOptions> = {}) => {
+  /** Follows until everything up to the head is processed. Nothing is remembered of an earlier call, unless `notifier` is given. */
+  const follow = async ({ signalTransfer = options.signalTransfer, resignalMs = 60_000, ...more }: FollowChanges = {}) => {
     const stop = new AbortController();
     const { number: head } = await client.head();
     let beats = 0;
@@ -103,8 +110,8 @@ export async function createChainFixture({ client, getFamily, symbols, getSigned
       observe,
       chain,
       client,
+      notifier: new ObservationNotifier(signalTransfer, logger, resignalMs),
       pollMs: 5,
-      resignalMs: 60_000,
       sliceMs: 20_000,
       signal: stop.signal,
       // two more polls after the head: one that finds nothing new looks at the tip

@@ -1,6 +1,7 @@
 import { type Hex, parseEther } from 'viem';
 import type { FeeLevels } from '../../../src/chains/types';
 import { followChain } from '../../../src/following/follower';
+import { ObservationNotifier } from '../../../src/following/observation-notifier';
 import { verifyLedger } from '../../../src/ledger/verify';
 import { correctReorged } from '../../../src/transfers/confirm/reconcile-reorg';
 import { createFollowFixture, type FollowFixture } from './fixture';
@@ -169,7 +170,11 @@ describe('transfers', () => {
     expect(failures).toBeGreaterThan(1);
     expect(signals.length).toBeGreaterThan(0);
     const before = signals.length;
-    await follow({ resignalMs: 60_000 });
+    const notifier = new ObservationNotifier(options.signalTransfer, options.logger);
+    await follow({ notifier });
+    expect(signals.length).toBe(before + 1);
+    // the next run of the activity
+    await follow({ notifier });
     expect(signals.length).toBe(before + 1);
   });
 });
@@ -305,6 +310,7 @@ describe('trouble', () => {
     await mine(3);
     const { nextBlock } = await followChain({
       ...options,
+      notifier: new ObservationNotifier(options.signalTransfer, logger),
       logger,
       chain,
       client: flaky,
@@ -316,6 +322,30 @@ describe('trouble', () => {
     expect(nextBlock).toBe((await client.head()).number + 1);
     expect(warnings).toHaveLength(1);
     expect(await database.query('select next_block from chain_cursors')).toEqual([{ next_block: String(nextBlock) }]);
+  }, 20_000);
+
+  it('an endpoint that answers for few blocks at a time is asked for fewer, and then for more again', async () => {
+    const { client, database, follow, mine, send, balance, alice } = fixture;
+    await follow();
+    await send(alice, ether);
+    await mine(60);
+    const asked: number[] = [];
+    const limits = [5, 5, 5, 1, 1];
+    const limited = Object.create(client, {
+      scan: {
+        value: (...[from, to, isOurs]: Parameters<typeof client.scan>) => {
+          const length = to - from + 1;
+          asked.push(length);
+          return length > (limits.shift() ?? 20) ? Promise.reject(unavailable()) : client.scan(from, to, isOurs);
+        },
+      },
+    }) as typeof client;
+    await follow({ client: limited });
+    expect(asked.slice(0, 9)).toEqual([20, 10, 5, 10, 5, 3, 6, 12, 20]);
+    expect(await database.query('select next_block from chain_cursors')).toEqual([
+      { next_block: String((await client.head()).number + 1) },
+    ]);
+    expect((await balance(alice, 'ETH')).available).toBe(ether);
   }, 20_000);
 
   it('a database of another chain is refused', async () => {

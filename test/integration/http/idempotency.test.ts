@@ -49,6 +49,15 @@ describe('the same key and body', () => {
     expect((await wallet(key, '{ "description": "b", "wallet_name": "a" }')).text).toBe(first.text);
   });
 
+  test('with the addresses of a transfer in another letter case are the same', async () => {
+    const key = newId();
+    const first = await transfer(key);
+    const { address } = funded.account;
+    const again = await transfer(key, { from_address: address.toLowerCase(), to_address: `0x${to.slice(2).toUpperCase()}` });
+    expect([again.status, again.text, again.headers.get('idempotency-replayed')]).toEqual([202, first.text, 'true']);
+    expectProblem(await transfer(key, { to_address: randomAddress() }), 422, 'idempotency_key_reused');
+  });
+
   test('20 at once create once and get equal answers', async () => {
     const key = newId();
     const answers = await Promise.all(Array.from({ length: 20 }, () => transfer(key)));

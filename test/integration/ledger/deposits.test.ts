@@ -170,9 +170,12 @@ test('orphaned after it was spent and found again: the loss of the house is repa
   await fixture.ledger.settleTransfer({ txId: request.txId });
   const losses = async () =>
     (await fixture.database.query<{ sum: string }[]>(`select sum(amount) from ledger_entries where bucket = 'LOSS'`))[0]?.sum;
-  for (const block of [51, 52]) {
+  const { ledgerAccountId } = await ledgerAccountOf(fixture.database, fixture.account, ethereum, 'USDC');
+  for (const block of [51, 52, 53]) {
     await orphan(50);
     expect([await balances(fixture, 'USDC'), await losses()]).toEqual([[0n, 0n], (-5n * usdc).toString()]);
+    // whatever an operator thinks of the account meanwhile
+    if (block === 53) await new AssetOperations(fixture.database).unfreeze(ledgerAccountId);
     await record({ ...found, blockNumber: block, blockHash: randomHash() });
     await confirm(block + 10);
     expect([await balances(fixture, 'USDC'), await losses()]).toEqual([[2n * usdc, 0n], '0']);

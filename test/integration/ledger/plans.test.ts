@@ -120,6 +120,12 @@ test.each([
     `select * from transactions where chain = 'ethereum' and block_number >= 59990 and direction = 'in' and status in ('DETECTED', 'CONFIRMED') order by block_number desc limit 500`,
   ],
   [
+    'orphaned deposits of a place',
+    'deposits_orphaned',
+    `select o.tx_id from transactions t join transactions o on o.account_id = t.account_id and o.asset_id = t.asset_id and o.status = 'ORPHANED'
+      and o.chain = t.chain and o.tx_hash = t.tx_hash and o.position = t.position where t.tx_id = any(array[md5('t501')::uuid, md5('t503')::uuid])`,
+  ],
+  [
     'lowest free nonce',
     'reservations_by_ordinal',
     `select ordinal + 1 from reservations where chain = 'ethereum' and owner = 'a50' and ordinal >= 290`,

@@ -29,3 +29,39 @@ test('a new observation is sent at once, and then repeated at short intervals ag
   await send('confirmed');
   expect(said).toEqual(['included', 'confirmed', 'confirmed']);
 });
+
+test('after the first signals that fail the rest is left to the next call: each would wait for its time-out', async () => {
+  let tried = 0;
+  const signals = new ObservationNotifier(() => (tried++, Promise.reject(new Error('away'))), silent, 30_000);
+  const many = new Map(Array.from({ length: 1000 }, (_, n) => [`tx${n}`, observation]));
+  await signals.sendAll(many);
+  expect(tried).toBe(20);
+});
+
+test('newer observations take the place of those that are not sent yet', async () => {
+  const said: string[] = [];
+  const signals = new ObservationNotifier((_, { state }) => Promise.resolve((said.push(state), 'sent' as const)), silent, 30_000);
+  const many = (state: ChainObservation['state']) =>
+    new Map(Array.from({ length: 100 }, (_, n) => [`tx${n}`, { ...observation, state }]));
+  void signals.sendAll(many('included'));
+  await signals.sendAll(many('confirmed'));
+  expect(said.filter((state) => state === 'confirmed')).toHaveLength(100);
+  expect(said.filter((state) => state === 'included')).toHaveLength(20);
+});
+
+test('what is taken back is told after whatever is on its way', async () => {
+  const said: string[] = [];
+  const signals = new ObservationNotifier(
+    async (txId, { state }) => {
+      await Promise.resolve();
+      said.push(`${txId} ${state}`);
+      return 'sent';
+    },
+    silent,
+    30_000,
+  );
+  void signals.sendAll(new Map(Array.from({ length: 100 }, (_, n) => [`tx${n}`, observation])));
+  await signals.sendOnce('tx0', { ...observation, state: 'absent' });
+  expect(said).toHaveLength(21);
+  expect(said.at(-1)).toBe('tx0 absent');
+});

@@ -1,0 +1,99 @@
+import type { Hex } from 'viem';
+import { evmCodec } from '../../../src/chains/evm/codec';
+import { EvmChainClient } from '../../../src/chains/evm/client';
+import { buildEvm, compact, digestOf, localPlan } from '../../evm';
+import { localChain, rich, startAnvil, type Anvil } from './anvil';
+import { startRpcProxy } from './rpc-proxy';
+
+/** What becomes of a transaction that a node refuses, by the words of the nodes: geth, Nethermind, Erigon, Besu, Reth, Nitro. */
+
+const [sender] = rich;
+const recipient = '0x5bc2e97d04a8f61e3c7b90fd2a6548ec1f73d0e9';
+
+let anvil: Anvil;
+beforeAll(async () => {
+  anvil = await startAnvil({ noMining: true });
+}, 60_000);
+afterAll(() => anvil.stop());
+
+/** Never sent to the node: each has a nonce of its own, far above what was used. */
+let nonce = 1000;
+async function signed(): Promise<Hex> {
+  const unsigned = buildEvm(localPlan((nonce += 1), sender.address, recipient));
+  const signature = await sender.sign({ hash: digestOf(unsigned, sender.address) });
+  return evmCodec.assemble(unsigned, [compact(signature)], sender.address).bytes;
+}
+
+/** Endpoints that refuse with these words, one each, and count what they are sent; then, unless it is left out, one that takes it. */
+async function offered(refusals: { code?: number; message: string }[], { last = true } = {}) {
+  const counts = refusals.map(() => 0);
+  const proxies = await Promise.all(
+    refusals.map(({ code = -32000, message }, index) =>
+      startRpcProxy(
+        anvil.url,
+        () => undefined,
+        ({ method }) => {
+          if (method !== 'eth_sendRawTransaction') return Promise.resolve(undefined);
+          counts[index] = (counts[index] ?? 0) + 1;
+          return Promise.resolve({ error: { code, message } });
+        },
+      ),
+    ),
+  );
+  const urls = proxies.map(({ url }) => url);
+  try {
+    const client = new EvmChainClient(localChain(), last ? [...urls, anvil.url] : urls);
+    const outcome = await client.broadcast(await signed()).catch((error: unknown) => error);
+    return { outcome, counts };
+  } finally {
+    for (const proxy of proxies) proxy.close();
+  }
+}
+
+const passing = [
+  'txpool is full',
+  'Transaction pool is full',
+  'account limit exceeded: pooled 16 txs',
+  'transaction underpriced',
+  'FeeTooLow, EffectivePriorityFeePerGas too low 1 < 2',
+  'max fee per gas less than block base fee: address 0x1, maxFeePerGas: 1, baseFee: 2',
+  'replacement transaction underpriced',
+  'nonce too high: address 0x1, tx: 7 state: 3',
+  'gapped-nonce tx from delegated accounts',
+  'in-flight transaction limit reached for delegated accounts',
+  'insufficient funds for gas * price + value: balance 0, tx cost 1',
+];
+test.each(passing)('"%s": the next endpoint takes it', async (message) => {
+  expect(await offered([{ message }, { message }])).toEqual({ outcome: { outcome: 'accepted' }, counts: [1, 1] });
+});
+test.each(passing)('"%s", wherever it is offered: it waits', async (message) => {
+  const { outcome } = await offered([{ message }, { message }], { last: false });
+  expect(outcome).toEqual({ outcome: 'waiting', reason: expect.any(String), isPassing: true });
+});
+
+test.each([
+  'invalid sender',
+  'invalid chain id for signer: have 5 want 1',
+  'intrinsic gas too low: gas 100, minimum needed 21000',
+  'exceeds block gas limit',
+  'a sentence that nobody knows',
+])('"%s": no other endpoint is asked', async (message) => {
+  const { outcome, counts } = await offered([{ message }, { message }]);
+  expect(outcome).toEqual({ outcome: 'rejected', reason: expect.any(String) });
+  expect(counts).toEqual([1, 0]);
+});
+
+test.each([
+  { code: -32005, message: 'daily request count exceeded' },
+  { code: 429, message: 'Too Many Requests' },
+  { code: -32000, message: 'rate limit exceeded' },
+  { code: -32603, message: 'Internal error' },
+])('$code "$message": the endpoint has not taken it, another one may', async (refusal) => {
+  expect((await offered([refusal])).outcome).toEqual({ outcome: 'accepted' });
+  expect((await offered([refusal], { last: false })).outcome).toMatchObject({ code: 'chain_unavailable' });
+});
+
+test('what one endpoint calls passing and another for good is refused for good', async () => {
+  const { outcome } = await offered([{ message: 'txpool is full' }, { message: 'invalid sender' }]);
+  expect(outcome).toEqual({ outcome: 'rejected', reason: 'signature or chain id refused' });
+});
