@@ -16,6 +16,7 @@ import type {
   ScanResult,
 } from '../chain-client';
 import { EndpointList } from '../endpoints';
+import { offer } from '../offer';
 import { endingScan } from '../scan-look-up';
 import { Proofs } from '../proofs';
 import type { ChainDefinition, FeeLevels, Hex, InclusionEffect, Prepared } from '../types';
@@ -82,20 +83,13 @@ export class TronChainClient implements ChainClient, ImpossibilityProver {
    * A refusal counts at once where every node would refuse, else where no other one takes it. What has expired, or refers to a block that is
    * gone, is waited for: proof that it never was executed comes with its expiration, and then another transaction takes its place.
    */
-  async broadcast(bytes: Hex): Promise<BroadcastOutcome> {
+  broadcast(bytes: Hex): Promise<BroadcastOutcome> {
     const id = sha256(readFields(fromHex(bytes)).bytes(1)).toString('hex');
-    const refusals: BroadcastOutcome[] = [];
-    const send = async (node: TronNode): Promise<BroadcastOutcome> => {
+    return offer(this.endpoints, async (node) => {
       const sent = await sendTo(node, bytes, id);
       if (sent.outcome === 'accepted') return sent;
-      if (!sent.isOfNode) return { outcome: 'rejected', reason: sent.reason };
-      refusals.push({ outcome: sent.isTimed ? 'waiting' : 'rejected', reason: sent.reason });
-      throw new Error(sent.reason);
-    };
-    return this.endpoints.run(send).catch((error: unknown) => {
-      const refusal = refusals.find(({ outcome }) => outcome === 'waiting') ?? refusals[0];
-      if (refusal) return refusal;
-      throw error;
+      const { reason, isTimed, isOfNode } = sent;
+      return { outcome: isOfNode && isTimed ? 'waiting' : 'rejected', reason, mayTakeElsewhere: isOfNode };
     });
   }
 

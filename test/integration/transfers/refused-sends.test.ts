@@ -1,4 +1,5 @@
 import { type Address, type Hex, parseTransaction } from 'viem';
+import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import { startRpcProxy } from '../chains/rpc-proxy';
 import { createFollowFixture, type FollowFixture } from '../following/fixture';
 import { booksAgree, ether, ServedChain, until } from './served';
@@ -56,21 +57,29 @@ test('a sequencer without a pool takes only the next nonce: five transfers at on
   expect((await fixture.balance(fixture.alice, 'ETH')).locked).toBe(0n);
 });
 
+/** A transfer that its node refuses twice, and then takes. */
+async function refusedForNow(message: string): Promise<string> {
+  let isRefusing = true;
+  refuse = () => Promise.resolve(isRefusing ? message : null);
+  await served.serve();
+  const txId = await submit();
+  await until('refused twice', () => Promise.resolve(refused.length > 1));
+  expect(await served.status(txId)).toBe('SIGNING');
+  isRefusing = false;
+  await served.ends(txId, 'CONFIRMED');
+  expect(await kinds(txId)).toEqual(['first']);
+  await booksAgree(served.fixture);
+  return txId;
+}
+
 // OpenZeppelin Relayer #818 and #844: a refusal for now became a failure for good
-test.each(['txpool is full', 'insufficient funds for gas * price + value: balance 0', 'transaction underpriced'])(
-  'a node that says "%s" for a while is asked again until it takes the transaction',
-  async (message) => {
-    let isRefusing = true;
-    refuse = () => Promise.resolve(isRefusing ? message : null);
-    await served.serve();
-    const txId = await submit();
-    await until('refused twice', () => Promise.resolve(refused.length > 1));
-    expect(await served.status(txId)).toBe('SIGNING');
-    isRefusing = false;
-    await served.ends(txId, 'CONFIRMED');
-    expect(await kinds(txId)).toEqual(['first']);
-    await booksAgree(served.fixture);
-  },
+test('a node whose pool is full is asked again until it takes the transaction', async () => {
+  const txId = await refusedForNow('txpool is full');
+  await served.record(transferWorkflowId(txId), 'transfer-confirmed-refused-for-now');
+});
+test.each(['insufficient funds for gas * price + value: balance 0', 'transaction underpriced'])(
+  'so is one that says "%s" for a while',
+  async (message) => void (await refusedForNow(message)),
 );
 
 test('a node that refuses for good is not asked again: an operator is', async () => {

@@ -38,6 +38,7 @@ export const confirmed = {
   // refused or not included in time
   'transfer-confirmed-observation-outdated': ['parkTransfer: parked', 'signal chainObserved', 'update retry', ...settled],
   'transfer-confirmed-broadcast-rejected': ['broadcast: rejected', ...retried, 'broadcast: rejected', replacement, ...settled],
+  'transfer-confirmed-refused-for-now': ['broadcast: waiting', 'observe: absent', 'observe: absent', ...settled],
   'transfer-confirmed-taken-later': ['broadcast: waiting', 'observe: absent', ...settled],
   'transfer-confirmed-retried': ['observe: failed', ...retried, ...settled],
   'transfer-confirmed-replaced': ['observe: pending', replacement, ...settled],
