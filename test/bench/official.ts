@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
+import { createInterface } from 'node:readline';
 import type { Address, Hex } from 'viem';
 
 /** The official facilitator as a process; with an address alone it only verifies. `url` ends with its port. */
@@ -21,4 +22,25 @@ export async function startOfficial(
 export async function post<T>(url: string, body: object, token?: string): Promise<T> {
   const headers = { 'Content-Type': 'application/json', ...(token && { Authorization: `Bearer ${token}` }) };
   return (await (await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })).json()) as T;
+}
+
+/** A process that asks about many payments at the same time. */
+export interface Asker {
+  /** How many were valid, and how long all of it took. */
+  ask: (what: { url: string; token?: string; inFlight: number; bodies: object[] }) => Promise<{ ok: number; seconds: number }>;
+  close: () => void;
+}
+
+export function startAsker(): Asker {
+  const child = spawn(process.execPath, [path.join(__dirname, 'ask.mjs')], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const lines = createInterface(child.stdout);
+  return {
+    ask: async (what) => {
+      const answered = once(lines, 'line', { signal: AbortSignal.timeout(60_000) });
+      child.stdin.write(`${JSON.stringify(what)}\n`);
+      const [line] = (await answered) as [string];
+      return JSON.parse(line) as { ok: number; seconds: number };
+    },
+    close: () => child.kill(),
+  };
 }
