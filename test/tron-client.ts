@@ -7,7 +7,7 @@ import type { Holder, TestChain } from './tron-simulator';
 export const tronDefinition = (changes: Partial<ChainDefinition> = {}): ChainDefinition => ({ ...tronChain(), ...changes });
 
 /** A minute later than the chain, which runs ahead of the clock when blocks are made on demand. */
-const clockOf =
+export const clockOf =
   ({ simulator }: TestChain): (() => number) =>
   () =>
     Math.max(Date.now(), simulator.chain.head.timeMs) + 60_000;

@@ -104,6 +104,7 @@ const actions: Record<string, Action> = {
       down: Joi.boolean(),
       lie: Joi.valid(...lies, null),
       stopped: Joi.boolean(),
+      firstBlock: Joi.number().integer().min(0).allow(null),
       requestsPerSecond: Joi.number().integer().min(0).allow(null),
       slowMs: Joi.number().integer().min(0).max(60_000),
     },

@@ -14,13 +14,18 @@ export interface EndpointFaults {
   lie: Lie | null;
   /** Its blocks stand still. */
   stoppedAt: { head: number; solidified: number } | null;
+  /** It began with this block, from a snapshot of the accounts: it has no older blocks and transactions. */
+  firstBlock: number | null;
   /** Further requests of a second are answered with 429. */
   requestsPerSecond: number | null;
   /** Answers take so much longer. */
   slowMs: number;
 }
 
-const healthy: EndpointFaults = { down: false, lie: null, stoppedAt: null, requestsPerSecond: null, slowMs: 0 };
+const healthy: EndpointFaults = {
+  ...{ down: false, lie: null, stoppedAt: null, firstBlock: null },
+  ...{ requestsPerSecond: null, slowMs: 0 },
+};
 
 const maxEndpoints = 100;
 

@@ -54,6 +54,7 @@ export function createSimulatorServer(controlled: Controlled): Server {
     const result = await answerAsNode(handler, {
       ...{ chain, view: isSolid ? 'solid' : 'now', body: given },
       top: highestBlock(chain.history, endpoint, isSolid && endpoint.lie !== 'solid'),
+      bottom: endpoint.firstBlock ?? 0,
       visible: given.visible === true || given.visible === 'true',
     });
     reply(response, 200, distort(endpoint.lie, path, result));

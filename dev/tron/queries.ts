@@ -4,7 +4,7 @@ import { faucetAddress } from './genesis';
 import { showInfo } from './info';
 import { asText, type Json, type JsonObject, showAddress, showTransaction } from './json';
 import { chainParameters } from './parameters';
-import { getBlock, type NodeRequest, readAddress, readContractAddress, readNumber, readValue } from './request';
+import { getBlock, isShown, type NodeRequest, readAddress, readContractAddress, readNumber, readValue } from './request';
 import { getContract } from './state';
 import { trc20Abi } from './trc20';
 import { showAccount, showAccountNet, showAccountResource, showBlock, showIncluded } from './views';
@@ -46,7 +46,7 @@ function getBlocks(request: NodeRequest): Json {
 /** The block that has the transaction, if this view shows it. */
 const findIncluded = (request: NodeRequest, id: string) => {
   const block = request.chain.history.findBlockOf(id);
-  return block && block.number <= request.top ? block.transactions.find((entry) => entry.id === id) : undefined;
+  return block && isShown(request, block.number) ? block.transactions.find((entry) => entry.id === id) : undefined;
 };
 
 function getTransaction(request: NodeRequest): Json {

@@ -11,13 +11,18 @@ export interface NodeRequest {
   view: 'now' | 'solid';
   /** The highest block that is shown. */
   top: number;
+  /** The lowest one, but for block 0, which a node that began later has as well. */
+  bottom: number;
   /** Of the body, or of the query of a GET. */
   body: JsonObject;
   visible: boolean;
 }
 
-export const getBlock = ({ chain, top }: NodeRequest, number: number): Block | undefined =>
-  number <= top ? chain.history.getBlock(number) : undefined;
+export const isShown = ({ top, bottom }: NodeRequest, number: number): boolean =>
+  number <= top && (number >= bottom || number === 0);
+
+export const getBlock = (request: NodeRequest, number: number): Block | undefined =>
+  isShown(request, number) ? request.chain.history.getBlock(number) : undefined;
 
 const addressSchema: Schema = { 1: { name: 'address', kind: 'bytes', format: 'address' } };
 const valueSchema: Schema = { 1: { name: 'value', kind: 'bytes' } };

@@ -41,6 +41,29 @@ const sun = (amount: string) => Math.round(Number(amount) * 1e6);
     );
   });
 
+  test('100 transfers of one account, 20 in flight: all CONFIRMED, each in a transaction of its own, and paid once', async () => {
+    const [transfers, inFlight] = [100, 20];
+    const account = await fundedAccount(chain, { TRX: '1000' });
+    const to = newAddress();
+    const sent: { status: string; tx_hash: string; fee: { amount: string } }[] = [];
+    let left = transfers;
+    const work = async () => {
+      for (; left > 0;) {
+        left -= 1;
+        sent.push(await transferAndWait(pay(account.address, { to_address: to, token_symbol: 'TRX', amount: '1' }), 300_000));
+      }
+    };
+    await Promise.all(Array.from({ length: inFlight }, work));
+    expect(sent.map(({ status }) => status)).toEqual(Array(transfers).fill('CONFIRMED'));
+    expect(new Set(sent.map(({ tx_hash: hash }) => hash)).size).toBe(transfers);
+    expect(await tronWeb().trx.getBalance(to)).toBe(transfers * 1_000_000);
+    const fees = sent.reduce((total, { fee }) => total + sun(fee.amount), 0);
+    const { TRX: coins } = await balances(account.account_id, chain);
+    expect(coins?.locked_balance).toBe('0');
+    expect(sun(coins?.balance ?? '')).toBe(900_000_000 - fees);
+    expect(await tronWeb().trx.getBalance(account.address)).toBe(900_000_000 - fees);
+  }, 600_000);
+
   test('a memo on the chain has to be there, and not too long', async () => {
     const account = await fundedAccount(chain, { TRX: '50' });
     const send = (changes: object) =>

@@ -3,7 +3,7 @@ import type { AccountEntity } from '../../../src/accounts/entity';
 import { getFamily } from '../../../src/chains/families';
 import { TronChainClient } from '../../../src/chains/tron/client';
 import type { ChainDefinition } from '../../../src/chains/types';
-import { tronDefinition } from '../../tron-client';
+import { clockOf, tronDefinition } from '../../tron-client';
 import { TestChain } from '../../tron-simulator';
 import { createChainFixture, direct, type Route } from '../following/chain-fixture';
 
@@ -27,7 +27,8 @@ const pauseMs = 50;
 export async function createTronFixture(options: TronOptions = {}) {
   const { changes = {}, route = direct, key, blockMs = 1_000, isMining = false } = options;
   const chain = await TestChain.start({ solidLag, blockMs, isMining });
-  const client = new TronChainClient(tronDefinition(changes), [`${await route(chain.url)}?rate=1000`]);
+  const now = isMining ? Date.now : clockOf(chain);
+  const client = new TronChainClient(tronDefinition(changes), [`${await route(chain.url)}?rate=1000`], now);
   const fixture = await createChainFixture({ client, getFamily, symbols: ['TRX', 'USDT'], ...(key && { key }) });
   const height = async (): Promise<number> => (await chain.control('status')).solidified;
   /** So that as many are solidified with what waits now. */

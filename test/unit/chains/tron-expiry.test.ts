@@ -93,6 +93,26 @@ test('an endpoint that stands still proves nothing, and the next one is asked', 
   jest.restoreAllMocks();
 });
 
+test('an endpoint whose oldest block is younger than the attempt proves nothing, of what was executed and of what was not', async () => {
+  const [executed, dropped] = [await make(), await make()];
+  await client.broadcast(executed.bytes);
+  await mine(30);
+  const { solidified: firstBlock } = await chain.control('status');
+  await outlive(executed);
+  await outlive(dropped);
+  await mine(30);
+  await chain.control('endpoint', { name: 'young', firstBlock });
+  for (const made of [executed, dropped]) {
+    expect(await stateOf(made, connectTron(chain, ['young']))).toBe('absent');
+    const proof = connectTron(chain, ['young']).proveImpossible(made.unsigned);
+    await expect(proof).rejects.toMatchObject({ code: 'chain_unavailable' });
+  }
+  const both = () => connectTron(chain, ['young', 'old']);
+  expect([await stateOf(executed, both()), await stateOf(dropped, both())]).toEqual(['included', 'impossible']);
+  expect(await both().proveImpossible(executed.unsigned)).toBeNull();
+  expect(await both().proveImpossible(dropped.unsigned)).not.toBeNull();
+});
+
 test('an endpoint that hides transactions is found out by its blocks', async () => {
   const made = await make();
   await client.broadcast(made.bytes);

@@ -299,6 +299,23 @@ describe('faults', () => {
     expect((await ask()).block_header.raw_data.number).toBe(before.block_header.raw_data.number + 3);
   });
 
+  test('an endpoint that began later: no older blocks and transactions, but the first block and accounts', async () => {
+    const { id, blockNumber } = await chain.include(chain.transfer(alice, bob, trx(1)), alice);
+    await chain.control('mine', { blocks: lag + 1 });
+    await chain.control('endpoint', { name: 'lite', firstBlock: blockNumber });
+    const ask = (name: string, body: object) => chain.post(`/endpoint/lite/walletsolidity/${name}`, { ...body });
+    expect(await ask('gettransactioninfobyid', { value: id })).toMatchObject({ id });
+    expect(await ask('getblockbynum', { num: blockNumber - 1 })).toEqual({});
+    await chain.control('endpoint', { name: 'lite', firstBlock: blockNumber + 1 });
+    expect(await ask('gettransactioninfobyid', { value: id })).toEqual({});
+    expect(await ask('gettransactionbyid', { value: id })).toEqual({});
+    expect(await ask('gettransactioninfobyblocknum', { num: blockNumber })).toEqual([]);
+    const { block } = await ask('getblockbylimitnext', { startNum: blockNumber - 2, endNum: blockNumber + 2 });
+    expect(block).toMatchObject([{ block_header: { raw_data: { number: blockNumber + 1 } } }]);
+    expect(await ask('getblockbynum', { num: 0 })).toHaveProperty('blockID');
+    expect((await ask('getaccount', { address: bob.address, visible: true })).balance).toBe(Number(trx(2)));
+  });
+
   test('an endpoint that lies, while the others tell the truth', async () => {
     const { id } = await chain.include(chain.transfer(alice, bob, trx(1)), alice);
     const liar = (name: string) => chain.post(`/endpoint/liar/wallet/${name}`, { value: id });
