@@ -2,6 +2,9 @@ import { getFamily } from '../../../src/chains/families';
 import type { GroupKey } from '../../../src/messages/key-generation';
 import type { NodeIndex } from '../../../src/messages/nodes';
 import { houseClientId } from '../../../src/platform/house';
+import { newId } from '../../../src/platform/ids';
+import { digestOf } from '../../evm';
+import { authorizationPlan, buildSettlement, deploymentPlan } from '../../evm-settlements';
 import { Group, localRegistry } from './group';
 import {
   asAttempt,
@@ -254,5 +257,65 @@ describe('coins that leave the house', () => {
     const transfer = { code: 'intent_mismatch', message: expect.stringMatching(/^client_id/) as string };
     await expect(group.sign(withdrawal({ kind: 'transfer' }), 1, 2)).rejects.toMatchObject(transfer);
     await expect(group.sign(withdrawal({ client_id: client }), 1, 2)).rejects.toMatchObject({ code: 'intent_mismatch' });
+  });
+});
+
+describe('the wallet of a payer', () => {
+  let group: Group;
+  let key: GroupKey;
+  let nonce = 0;
+  const factory = deploymentPlan.deployment?.factory as string;
+  const allowing = (walletFactories: string[]) => ({ chains: { ethereum: { tokens: { gas: {} }, walletFactories } } });
+
+  beforeAll(async () => {
+    const limits = allowing([factory]);
+    group = await Group.create({
+      1: { limits },
+      2: { limits },
+      3: { limits: { chains: { ethereum: { tokens: { gas: {} } } } } },
+    });
+    key = await group.addKey('house.1', { clientId: houseClientId });
+  }, 180_000);
+  afterAll(() => group.close());
+
+  /** An order over a settlement, which creates the wallet before unless it is said to exist. */
+  const settlement = (plan = deploymentPlan): OrderedTransfer => {
+    const { claims } = orderedTransfer(key, localRegistry);
+    const { from, signers } = claims;
+    const unsigned = buildSettlement({ ...plan, from, accountNonce: (nonce += 1), validBefore: '4000000000' });
+    const { settlement: settled, outputs, maxNetworkFee, expiresAt } = getFamily('evm').describe(unsigned);
+    if (!settled || expiresAt === undefined) throw new Error('no settlement');
+    const { method, payer, identity, authorised } = settled;
+    return {
+      unsigned,
+      claims: {
+        ...{ ...claims, tx_id: newId(), kind: 'settlement', client_id: houseClientId, max_fee: maxNetworkFee.toString() },
+        signers: signers.map((signer) => ({ ...signer, digests: [digestOf(unsigned, from)] })),
+        recipients: outputs.map(({ recipient: address, tokenContract: token, amount }) => ({
+          ...{ address, token, amount: amount.toString() },
+        })),
+        settlement: { client_id: client, method, payer, identity, authorised: authorised.toString(), window_end: expiresAt },
+      },
+    };
+  };
+  const notAllowed = (node: string) => ({
+    code: 'node_policy',
+    message: expect.stringMatching(/factory of the wallet is not allowed/) as string,
+    extra: { node },
+  });
+  const signedBy = (node: string) => ({ ...notAllowed(node), extra: { node, refusal: expect.any(String) as string } });
+
+  test('is created by a factory that two nodes name, and by no other pair', async () => {
+    expect((await group.sign(settlement(), 1, 2)).signatures).toHaveLength(1);
+    await expect(group.sign(settlement(), 1, 3)).rejects.toMatchObject(notAllowed('3'));
+    await expect(group.sign(settlement(), 3, 2)).rejects.toMatchObject(signedBy('3'));
+    // who names no factory settles for wallets that exist
+    expect((await group.sign(settlement(authorizationPlan), 1, 3)).signatures).toHaveLength(1);
+  });
+
+  test('is created by no other factory, whatever the gateway orders', async () => {
+    const deployment = { factory: stranger.toLowerCase(), data: '0x1234' } as const;
+    await expect(group.sign(settlement({ ...deploymentPlan, deployment }), 1, 2)).rejects.toMatchObject(signedBy('1'));
+    await expect(group.sign(settlement({ ...deploymentPlan, deployment }), 2, 1)).rejects.toMatchObject(signedBy('2'));
   });
 });

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import type { Address } from 'viem';
+import type { Address, Hex } from 'viem';
+import { mintToken } from '../../../dev/chain';
 import type { JsonObject } from '../../../src/chains/types';
 import { ClientEntity } from '../../../src/auth/entity';
 import { buildAccount, buildWallet, fundAccount, randomAddress, setFeeLevels } from '../../factories';
+import { placeFactory, type UncreatedWallet, walletFactory, walletOf, wrapSignature } from '../../wallet-factory';
 import { signed } from '../../x402';
 import { change } from '../../unit/x402/bodies';
 import { type Payers, startPayers } from '../dev/payers';
@@ -92,6 +94,54 @@ test('an accepted settlement has its transaction, its workflow and its audit row
   expect(fixture.workflows.started).toContain(txId);
   const [audited] = await query('select action, outcome from audit_events where subject_id = $1', [txId]);
   expect(audited).toEqual({ action: 'settlement.accepted', outcome: 'success' });
+});
+
+describe('of a payer whose wallet does not exist yet', () => {
+  let wallet: UncreatedWallet;
+  beforeAll(async () => {
+    await placeFactory(payers.anvil.chain);
+    wallet = await walletOf(payers.payer.address, 'settled');
+    await mintToken(payers.anvil.chain, payers.usdc, wallet.address, 5_000n);
+  });
+  const wrapped = async (data: Hex = wallet.data) => {
+    const body = await signed({ kind: 'eip3009', payer: payers.payer, from: wallet.address });
+    return wrapAgain(body, data);
+  };
+  const wrapAgain = (body: JsonObject, data: Hex) => {
+    const { signature } = (body.paymentPayload as { payload: { signature: Hex } }).payload;
+    return change(body, { 'payload.signature': wrapSignature(walletFactory, data, signature) });
+  };
+  const boundOf = async (txId: string) =>
+    BigInt(
+      (await query<{ gas_bound: string }>('select gas_bound from x402_settlements where tx_id = $1', [txId]))[0]?.gas_bound ?? 0,
+    );
+
+  test('a settlement is accepted once an operator has named the factory, and counts with the gas that it may need', async () => {
+    const refusedBefore = await settle(await wrapped());
+    expect(refusedBefore).toMatchObject({ success: false, errorReason: 'eip6492_factory_not_allowed' });
+    const buyer = await buildTenant(fixture);
+    await setPolicy(fixture.database, buyer, { walletFactories: [walletFactory] });
+    const bare = await signed({ kind: 'eip3009', payer: payers.payer, from: wallet.address });
+    const body = wrapAgain(bare, wallet.data);
+    const { txId, success } = await settle(body, { Prefer: 'respond-async' }, buyer);
+    expect(success).toBe(true);
+    const [row] = await query('select sponsoring, action from x402_settlements where tx_id = $1', [txId]);
+    const deployment = { factory: walletFactory, data: wallet.data };
+    expect(row).toMatchObject({ sponsoring: 'deployment', action: { payer: wallet.address, deployment } });
+    expect(await boundOf(String(txId))).toBe(5n * (await boundOf(await accepted(await payment()))));
+    // the same one is joined, and another wrapper of the same payment is another request
+    expect(await settle(body, { Prefer: 'respond-async' }, buyer)).toMatchObject({ txId });
+    for (const other of [bare, wrapAgain(bare, `${wallet.data}00`)])
+      expect(await settle(other, {}, buyer)).toMatchObject({ success: false, errorReason: 'duplicate_settlement' });
+  });
+
+  test('what would not create it is refused, and nothing is stored', async () => {
+    const buyer = await buildTenant(fixture);
+    await setPolicy(fixture.database, buyer, { walletFactories: [walletFactory] });
+    const answer = await settle(await wrapped('0x12345678'), {}, buyer);
+    expect(answer).toMatchObject({ success: false, errorReason: 'smart_wallet_deployment_failed' });
+    expect(await settlementsOf(buyer)).toEqual([]);
+  });
 });
 
 describe('at the end of the wait', () => {

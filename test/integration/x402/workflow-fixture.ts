@@ -15,12 +15,19 @@ import { claimPayment } from '../../../src/x402/settlement/claim';
 import { toPaymentKey } from '../../../src/x402/settlement/claimed';
 import { readPaymentRequest } from '../../../src/x402/wire/request';
 import { randomAddress, signAs } from '../../factories';
+import { type UncreatedWallet, walletFactory, wrapSignature } from '../../wallet-factory';
 import { createFollowFixture } from '../following/fixture';
 import { ServedChain, until } from '../transfers/served';
 import { buildSettler } from './settlement-fixture';
 
 export const ether = 10n ** 18n;
 const domain = { name: 'USD Coin', version: '2' };
+
+interface Accepting {
+  sponsoring?: Sponsoring;
+  topUp?: bigint;
+  wallet?: UncreatedWallet;
+}
 
 /** An EVM chain whose blocks the test mines, a settler with 1 ETH, and somebody with 5 USDC who pays a client by authorisations. */
 export async function createSettlementFixture(changes: Partial<ChainDefinition> = {}) {
@@ -42,19 +49,26 @@ export async function createSettlementFixture(changes: Partial<ChainDefinition> 
   );
   const registry = new ChainRegistry([chain]);
 
-  /** The request for a payment of 1 USDC that can be executed for so many seconds. */
-  const signPayment = async (seconds: number) => {
+  /** The request for a payment of 1 USDC that can be executed for so many seconds. `paying`: a wallet of the payer, which need not exist. */
+  const signPayment = async (seconds: number, paying?: UncreatedWallet) => {
     const now = Math.floor(Date.now() / 1000);
     const authorization = {
-      ...{ from: payer.address, to: payTo as Hex, value: '1000000', validAfter: '0', validBefore: String(now + seconds + 1) },
+      ...{
+        from: paying?.address ?? payer.address,
+        to: payTo as Hex,
+        value: '1000000',
+        validAfter: '0',
+        validBefore: String(now + seconds + 1),
+      },
       nonce: toHex(randomBytes(32)),
     };
-    const signature = await payer.signTypedData({
+    const ofKey = await payer.signTypedData({
       domain: { ...domain, chainId: 1, verifyingContract: usdc.contract as Hex },
       types: authorizationTypes,
       primaryType: 'TransferWithAuthorization',
       message: { ...authorization, value: 1_000_000n, validAfter: 0n, validBefore: BigInt(now + seconds + 1) },
     });
+    const signature = paying ? wrapSignature(walletFactory, paying.data, ofKey) : ofKey;
     const terms = { scheme: 'exact', network: chain.caip2, amount: '1000000', asset: usdc.contract, payTo, extra: domain };
     return {
       ...{ x402Version: 2, paymentRequirements: terms },
@@ -63,24 +77,24 @@ export async function createSettlementFixture(changes: Partial<ChainDefinition> 
   };
 
   /**
-   * Such a payment, accepted for Alice's client; returns its tx_id. `approval`: to be executed before it, of which the payer lacks so much.
+   * Such a payment, accepted for Alice's client; returns its tx_id. `sponsoring`: an approval to be executed before it, of which the payer
+   * lacks `topUp`.
    */
-  const accept = async (seconds: number, approval?: { sponsoring: Sponsoring; topUp: bigint }): Promise<string> => {
-    const read = readPaymentRequest(await signPayment(seconds), registry, 'settle');
+  const accept = async (seconds: number, { sponsoring, topUp = 0n, wallet: paying }: Accepting = {}): Promise<string> => {
+    const read = readPaymentRequest(await signPayment(seconds, paying), registry, 'settle');
     if ('reason' in read) throw new Error(read.reason);
     const context = {
       now: 0,
       settlers: new Set<string>(),
       sponsors: { permit: false, approval: false },
-      walletFactories: new Set<string>(),
+      walletFactories: new Set<string>([walletFactory]),
     };
     const checked = checkPayment(read.request, context);
     if ('reason' in checked) throw new Error(checked.reason);
     const key = toPaymentKey(read.request);
     if (!key) throw new Error('the payment has no identity');
     const txId = newId();
-    const { sponsoring, topUp } = approval ?? { sponsoring: checked.payment.sponsoring, topUp: 0n };
-    const payment = { ...checked.payment, sponsoring };
+    const payment = { ...checked.payment, ...(sponsoring && { sponsoring }) };
     await database.transaction((manager) =>
       claimPayment(manager, getFamily, {
         ...{ txId, clientId: alice.clientId, userId: newId(), requestId: newId(), version: 2, scheme: 'exact', payment },
@@ -126,11 +140,15 @@ export class ServedSettlements extends ServedChain<SettlementFixture> {
   }
 
   /** Accepts a payment that can be executed for so many seconds, and starts its workflow. */
-  async settle(seconds: number, approval?: Parameters<SettlementFixture['accept']>[1]): Promise<string> {
-    const txId = await this.fixture.accept(seconds, approval);
-    const { clientId } = this.fixture.alice;
-    await this.start(txId, clientId, 'USDC');
+  async settle(seconds: number, accepting?: Accepting): Promise<string> {
+    const txId = await this.fixture.accept(seconds, accepting);
+    await this.begin(txId);
     return txId;
+  }
+
+  /** Starts the workflow of a payment that was accepted. */
+  begin(txId: string): Promise<void> {
+    return this.start(txId, this.fixture.alice.clientId, 'USDC');
   }
 
   /** Starts the workflow of what a settlement needs first, as the dispatcher does; returns its tx_id. */

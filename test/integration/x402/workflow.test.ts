@@ -1,6 +1,9 @@
 import { ApplicationFailure } from '@temporalio/common';
+import { contractArtifacts } from '../../../dev/contracts';
+import { multicall3Address } from '../../../src/chains/evm/payments/contracts';
 import { statusQuery } from '../../../src/messages/progress';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
+import { placeFactory, type UncreatedWallet, walletFactory, walletOf } from '../../wallet-factory';
 import { until } from '../transfers/served';
 import {
   chargesIn,
@@ -62,6 +65,50 @@ test('a payment is executed once, by the settler, which is charged for it', asyn
   expect([from, sender]).toEqual([fixture.payer.address, fixture.settler.address]);
   expect(await charges()).toEqual([{ parent_tx_id: txId, amount: fee, status: 'CONFIRMED' }]);
   await record(txId, 'settlement-confirmed');
+});
+
+describe('a payer whose wallet does not exist yet', () => {
+  let wallet: UncreatedWallet;
+  beforeEach(async () => {
+    const { anvil, chain, database, payer, mint, mine, follow } = fixture;
+    const { TestMulticall3 } = await contractArtifacts();
+    await anvil.client.setCode({ address: multicall3Address, bytecode: TestMulticall3.deployedBytecode });
+    await placeFactory(anvil.client);
+    wallet = await walletOf(payer.address, 'of the payer');
+    await mint(wallet, 2_000_000n);
+    await mine(4);
+    await follow();
+    await database.query('update x402_policies set wallet_factories = $2 where chain = $1', [chain.name, [walletFactory]]);
+  });
+  const hasCode = async () => (await fixture.anvil.client.getCode({ address: wallet.address })) !== undefined;
+  const sponsoringOf = async (txId: string) =>
+    (await fixture.database.query<unknown[]>('select sponsoring from x402_settlements where tx_id = $1', [txId]))[0];
+
+  test('pays by the transaction that creates it, and the settler is charged for both', async () => {
+    await served.serve();
+    const txId = await served.settle(longSeconds, { wallet });
+    expect(await sponsoringOf(txId)).toEqual({ sponsoring: 'deployment' });
+    await served.ends(txId, 'CONFIRMED');
+    expect([await tokensOf(fixture, fixture.payTo), await tokensOf(fixture, wallet.address)]).toEqual([1_000_000n, 1_000_000n]);
+    expect(await hasCode()).toBe(true);
+    const { fee, from_address: from } = await fixture.transaction(txId);
+    expect(from).toBe(wallet.address);
+    expect(await charges()).toEqual([{ parent_tx_id: txId, amount: fee, status: 'CONFIRMED' }]);
+    // the next one finds it there, although it brings the call as well
+    const second = await served.settle(longSeconds, { wallet });
+    await served.ends(second, 'CONFIRMED');
+    expect(await tokensOf(fixture, fixture.payTo)).toBe(2_000_000n);
+  });
+
+  test('is not created by a factory that the client may not use any more: nothing is signed, and the payment is free again', async () => {
+    const txId = await fixture.accept(longSeconds, { wallet });
+    await fixture.database.query(`update x402_policies set wallet_factories = '{}'`);
+    await served.serve();
+    await served.begin(txId);
+    await until('ended', async () => (await served.status(txId)) === 'FAILED');
+    expect(await fixture.transaction(txId)).toMatchObject({ failure_code: 'business_error', signing_begun_at: null });
+    expect([await released(txId), await hasCode()]).toEqual([true, false]);
+  });
 });
 
 test('what a node refuses for now is sent again without an operator', async () => {

@@ -223,6 +223,11 @@ export const points: Record<string, Record<string, Point>> = {
         ['integration/mpc/limits.test.ts', 'go nowhere else, whatever the gateway orders'],
       ],
     },
+    'have the wallet of a payer created': {
+      'by another contract than one of the nodes’ own `walletFactories`': [
+        ['integration/mpc/limits.test.ts', 'is created by no other factory, whatever the gateway orders'],
+      ],
+    },
     'have other bytes signed': {
       'have other bytes signed for an attempt': [
         [authoriser, 'cannot have other bytes signed for an attempt'],
