@@ -1,7 +1,7 @@
 import type { Breakpoint } from './gap';
-import { gaps, hasFailed, type HeldGap, isApproved } from './gaps';
+import { gaps, hasFailed, type HeldGap, isApproved, isConfirmed, isSubmitted } from './gaps';
 
-/** Of no transfer of a round (gaps.ts). */
+/** Of no transfer of a round (gaps.ts): a test that holds one of them says so. */
 const others = {
   /** A client's approval needs a code of a second factor, which is good for one of them. */
   'screen: approve': {
@@ -11,6 +11,16 @@ const others = {
     isRequest: true,
   },
   'confirm: failByProof': { on: 'update', table: 'transactions', when: hasFailed },
+  'prepare: recordRefusal': { on: 'insert', table: 'refusals', when: 'true' },
+  'end: COMMIT of endTransfer': {
+    on: 'update',
+    table: 'transactions',
+    when: `new.status = 'FAILED' and old.status <> 'FAILED' and new.signing_begun_at is null and new.is_signed`,
+    atCommit: true,
+  },
+  'broadcast: COMMIT of markSubmitted': { on: 'update', table: 'transactions', when: isSubmitted, atCommit: true },
+  'settle: COMMIT as confirmed': { on: 'update', table: 'transactions', when: isConfirmed, atCommit: true },
+  'settle: COMMIT as failed': { on: 'update', table: 'transactions', when: hasFailed, atCommit: true },
 } as const satisfies Record<string, Breakpoint>;
 
 type OtherBreakpoint = keyof typeof others;
@@ -33,6 +43,7 @@ const rowAddress = {
   workflow_outbox: (row: string) => `(select from_address from transactions where tx_id = ${row}.subject_id)`,
   security_factors: (row: string) => `${row}.address_key`,
   orders: (row: string) => `(select from_address from transactions where tx_id = ${row}.tx_id)`,
+  refusals: (row: string) => `(select from_address from transactions where tx_id = ${row}.tx_id)`,
 } as const;
 
 /** An SQL expression: what is done at a breakpoint. `address` is one too. */

@@ -33,7 +33,7 @@ export type Phase =
 export interface Breakpoint {
   /** What is read is held by row-level security, which is asked about every row. */
   on: 'insert' | 'update' | 'delete' | 'read';
-  table: 'transactions' | 'transfer_attempts' | 'workflow_outbox' | 'security_factors' | 'orders';
+  table: 'transactions' | 'transfer_attempts' | 'workflow_outbox' | 'security_factors' | 'orders' | 'refusals';
   /** SQL: of the row (`new`, `old`); of what is read, of the statement and the process that makes it. */
   when: string;
   /** Deferred: it waits within COMMIT, which goes through afterwards, although nobody is left to learn of it. */

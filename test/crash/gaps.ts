@@ -6,6 +6,8 @@ const readsToStart = `current_query() like '%as unstarted%'`;
 export const isApproved = 'new.approved_at is not null and old.approved_at is null';
 const isCancelled = `new.status = 'CANCELLED' and old.status <> 'CANCELLED'`;
 export const hasFailed = `new.status = 'FAILED' and old.status <> 'FAILED' and old.signing_begun_at is not null`;
+export const isSubmitted = `new.status = 'SUBMITTED' and old.status <> 'SUBMITTED'`;
+export const isConfirmed = `new.status = 'CONFIRMED' and old.status <> 'CONFIRMED' and new.is_signed`;
 const approvedTimeline = ['PENDING', 'AWAITING_APPROVAL', ...confirmedTimeline];
 const cancelled: End = { status: 'CANCELLED', timeline: ['PENDING', 'AWAITING_APPROVAL', 'CANCELLED'], attempts: [] };
 const failedTimeline = ['PENDING', 'SIGNING', 'SUBMITTED', 'FAILED'];
@@ -144,7 +146,7 @@ export const gaps = {
   'broadcast: markSubmitted': {
     chain: 'ethereum',
     sent: 'blocks are made',
-    at: { on: 'update', table: 'transactions', when: `new.status = 'SUBMITTED' and old.status <> 'SUBMITTED'` },
+    at: { on: 'update', table: 'transactions', when: isSubmitted },
   },
   'confirm: a block is waited for': {
     chain: 'ethereum',
@@ -159,11 +161,7 @@ export const gaps = {
   'settle: settleTransfer': {
     chain: 'base',
     sent: 'blocks are made',
-    at: {
-      on: 'update',
-      table: 'transactions',
-      when: `new.status = 'CONFIRMED' and old.status <> 'CONFIRMED' and new.is_signed`,
-    },
+    at: { on: 'update', table: 'transactions', when: isConfirmed },
   },
   'settle: as reverted': {
     chain: 'base',

@@ -15,9 +15,9 @@ export const settleOnce = async (body: object, headers: Record<string, string> =
 const undecided = ['settlement_pending', 'unexpected_settle_error', 'unexpected_verify_error'];
 
 /** As a seller does who has read the documents: the same request, until it is decided. */
-export async function settle(body: object): Promise<Settled> {
+export async function settle(body: object, headers: Record<string, string> = {}): Promise<Settled> {
   for (const until = Date.now() + 180_000; Date.now() < until; await delay(500)) {
-    const answer = await settleOnce(body).catch(() => undefined);
+    const answer = await settleOnce(body, headers).catch(() => undefined);
     if (answer?.success !== undefined && !undecided.includes(answer.errorReason ?? '')) return answer;
   }
   throw new Error('not decided in time');
