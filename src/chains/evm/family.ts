@@ -15,6 +15,7 @@ export const evmFamily: Family = {
   tokenType: 'ERC20',
   fees: evmFees,
   ...evmCodec,
-  bound: async (manager, { chain, token, action }) => boundOf(chain, assumedGas(token, action), await findFeeLevels(manager, chain)),
+  bound: async (manager, { chain, token, action }) =>
+    boundOf(chain, assumedGas(token, action), await findFeeLevels(manager, chain)),
   reserve: reserveNonce,
 };

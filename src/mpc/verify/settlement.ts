@@ -32,7 +32,14 @@ export const settlement: Rule = (ordered) => {
   assertTakesAuthorisations(ordered, settled.contract);
   const fee = described.maxNetworkFee;
   const factory = getFactory(ordered, settled);
-  return { chain: chain.name, token: houseGas, amount: fee, fee, recipients: getRecipients(ordered), ...(factory && { factory }) };
+  return {
+    chain: chain.name,
+    token: houseGas,
+    amount: fee,
+    fee,
+    recipients: getRecipients(ordered),
+    ...(factory && { factory }),
+  };
 };
 
 /** In canonical form; undefined: no wallet is created. */

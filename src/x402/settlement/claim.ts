@@ -117,8 +117,7 @@ export function toAction({
     ...{ method, payer, nonce, authorised: authorised.toString(), signature },
     ...{ validAfter: validAfter.toString(), validBefore: validBefore.toString() },
   };
-  if (sponsoring.type === 'deployment')
-    return { ...action, deployment: { factory: sponsoring.factory, data: sponsoring.data } };
+  if (sponsoring.type === 'deployment') return { ...action, deployment: { factory: sponsoring.factory, data: sponsoring.data } };
   if (sponsoring.type !== 'permit') return action;
   const { value, deadline, v, r, s } = sponsoring;
   return { ...action, permit: { value: value.toString(), deadline: deadline.toString(), v, r, s } };

@@ -62,6 +62,7 @@ const moveRole = `update settlers set is_primary = not is_primary`;
 const allowSettling = `insert into x402_policies (client_id, chain, is_enabled, sponsors_permit, sponsors_approval, top_up_per_day)
   values (:client, 'ethereum', true, true, true, 1)`;
 const raiseGas = `update x402_policies set gas_per_day = gas_per_day + 1`;
+const nameFactory = `update x402_policies set wallet_factories = array[:address]`;
 const insertSettlement = `insert into x402_settlements (tx_id, client_id, chain, scheme, payload_type, identity, request_hash, version, authorised,
     amount, valid_after, window_end, action, gas_bound)
   values (:waiting, :client, 'ethereum', 'exact', 'eip3009', 'i', decode(repeat('00', 32), 'hex'), 2, 1, 1, 0, 1, '{}', 0)`;
@@ -72,7 +73,7 @@ const release = `update x402_settlements set released_at = now()`;
 /** What belongs to the house, and what is settled for clients. */
 const ofHouse = [
   ...[insertWallet(house), insertAccount(house), insertSettler, moveRole, askWithdrawal, redirect, allowSettling, raiseGas],
-  ...[settlement, insertSettlement, insertApproval, raiseTopUp],
+  ...[nameFactory, settlement, insertSettlement, insertApproval, raiseTopUp],
 ];
 
 const refuseAs = (kind: string, code = 'stuck') =>
@@ -120,6 +121,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
       redirect,
       allowSettling,
       raiseGas,
+      nameFactory,
       gas,
       topUp,
       raiseTopUp,

@@ -65,7 +65,11 @@ export type Deployment = Extract<Sponsoring, { type: 'deployment' }>;
  * be created is no failure of the whole: somebody may have created it meanwhile, and without a wallet the token refuses the signature.
  * A factory that has used up the gas by then (CREATE2 at an address that has code does) leaves none for the call.
  */
-export function encodeAfterDeployment({ factory, data }: Deployment, { to, data: callData }: SettlementCall, allowFailure: boolean) {
+export function encodeAfterDeployment(
+  { factory, data }: Deployment,
+  { to, data: callData }: SettlementCall,
+  allowFailure: boolean,
+) {
   const calls = [
     { target: getAddress(factory), allowFailure: true, callData: data },
     { target: to, allowFailure, callData },

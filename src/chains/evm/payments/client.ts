@@ -70,7 +70,12 @@ export class EvmPaymentClient implements PaymentClient {
     return reason ? { reason } : { payment: needed };
   }
 
-  private async simulateCall(call: RpcCall, callAtOnce: RpcCall, payment: Payment, settler: string): Promise<PaymentReason | null> {
+  private async simulateCall(
+    call: RpcCall,
+    callAtOnce: RpcCall,
+    payment: Payment,
+    settler: string,
+  ): Promise<PaymentReason | null> {
     // the whole amount, as the payer has signed it: what is paid in the end may be less (upto)
     const settlement = encodeSettlement(payment, payment.authorised);
     const token = payment.token.contract as string;

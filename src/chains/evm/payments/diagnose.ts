@@ -19,7 +19,9 @@ const tokenAbi: Abi = eip3009Abi;
  * @throws the failure of a request that was not executed
  */
 export async function diagnose(call: RpcCall, payment: Payment, revert: Hex | null): Promise<PaymentReason> {
-  return payment.method === 'eip3009' ? diagnoseAuthorization(call, payment, isSignedByPayer(call, payment)) : diagnosePermit(call, payment, revert);
+  return payment.method === 'eip3009'
+    ? diagnoseAuthorization(call, payment, isSignedByPayer(call, payment))
+    : diagnosePermit(call, payment, revert);
 }
 
 /** The same of an authorisation. `signed`: whether the payer has signed it. */

@@ -3,7 +3,17 @@ import type { Checked, PaymentContext, PaymentMethod, PaymentRequest, Sponsoring
 import type { JsonObject, TokenDefinition } from '../../types';
 import { authorizationDisagreements, normalise } from './agreement';
 import { authorizationFailures } from './failures';
-import { asObject, minSecondsLeft, readAddress, readBytes32, readSignature, readUint, refuse, unwrap, type Unwrapped } from './fields';
+import {
+  asObject,
+  minSecondsLeft,
+  readAddress,
+  readBytes32,
+  readSignature,
+  readUint,
+  refuse,
+  unwrap,
+  type Unwrapped,
+} from './fields';
 import { authorizationIdentity } from './identity';
 import { ownPartyReason, readTerms } from './terms';
 import type { Authorization } from './typed-data';
