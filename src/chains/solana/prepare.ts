@@ -45,7 +45,7 @@ export async function prepareTransfer(node: SolanaNode, chain: ChainDefinition, 
   ]);
   const [sender, recipient, mint] = accounts as [Account | null, Account | null, Account | null | undefined];
   const context = { node, chain, balance: sender?.lamports ?? 0n };
-  assertWallet(chain, recipient);
+  assertPayable(chain, recipient, intent.allowsProgram ?? false);
   const { token, writes } =
     mint === undefined
       ? { token: null, writes: [payment.recipient] }
@@ -62,10 +62,14 @@ export async function prepareTransfer(node: SolanaNode, chain: ChainDefinition, 
   return toPrepared({ ...draft, units }, fee);
 }
 
-/** Programs and token accounts have other owners than the System program; whoever is new to the chain has none. */
-function assertWallet({ name }: ChainDefinition, recipient: Account | null): void {
+/**
+ * Programs and token accounts have other owners than the System program; whoever is new to the chain has none. SOL in a token account only
+ * its owner gets back, by closing it, and a token account of a token account nobody can use.
+ */
+function assertPayable({ name }: ChainDefinition, recipient: Account | null, allowsProgram: boolean): void {
   if (!recipient || recipient.program === toBase58(programs.system)) return;
   const isToken = Object.values(tokenPrograms).some((program) => toBase58(program) === recipient.program);
+  if (allowsProgram && !isToken) return;
   const what = isToken ? 'a token account or a token: name the wallet that owns it' : 'an account of a program';
   throw new GatewayError('would_revert', `The recipient is no wallet on ${name}, but ${what}`);
 }
