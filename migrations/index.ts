@@ -35,6 +35,7 @@ import { Consolidations0035 } from './0035-consolidations';
 import { Withdrawals0037 } from './0037-withdrawals';
 import { AuthoriserRules0040 } from './0040-authoriser-rules';
 import { AccountKeys0041 } from './0041-account-keys';
+import { ProgramAddresses0042 } from './0042-program-addresses';
 import { Memos0043 } from './0043-memos';
 import { WouldRevert0045 } from './0045-would-revert';
 import { PaidInFull0046 } from './0046-paid-in-full';
@@ -80,6 +81,7 @@ export const migrations = [
   Withdrawals0037,
   AuthoriserRules0040,
   AccountKeys0041,
+  ProgramAddresses0042,
   Memos0043,
   WouldRevert0045,
   PaidInFull0046,

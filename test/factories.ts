@@ -274,6 +274,7 @@ export function buildTransferRequest(
     amount: '1',
     memo: null,
     memoOnChain: false,
+    allowsProgram: false,
     ...changes,
   };
 }

@@ -66,6 +66,8 @@ export interface FamilyCodec {
   readonly spendsOutputs?: true;
   /** A payment may have a text with it, which the chain shows to everybody. */
   readonly carriesMemo?: true;
+  /** Some addresses belong to programs and to no key: they are paid only where the client says so. */
+  readonly hasProgramAddresses?: true;
   /** Of tokens on a chain that the registry does not have any more. */
   readonly tokenType: AssetType;
   readonly fees: FeeStrategy;
@@ -109,6 +111,8 @@ export interface BoundRequest {
   gather?: GatherRequest | undefined;
   /** Of the payment, on the chain. */
   memo?: string | undefined;
+  /** Of the payment: the recipient may be an address of a program. */
+  allowsProgram?: boolean | undefined;
 }
 
 /** What joining small outputs of an account would do now; amounts in atomic units of the native coin. */
@@ -138,7 +142,7 @@ export interface FamilyDatabase {
   /**
    * Highest network fee to lock for a transfer, atomic units of the native coin.
    * @throws GatewayError chain_unavailable when the stored fee levels are missing or older than 10 minutes; business_error for an
-   * amount that the chain does not move.
+   * amount that the chain does not move, or a recipient that is not to be paid.
    */
   bound(manager: EntityManager, request: BoundRequest): Promise<bigint>;
   /**

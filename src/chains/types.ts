@@ -82,6 +82,8 @@ export interface TransactionIntent {
   gather?: GatherRequest;
   /** A text that the chain shows to everybody, in families whose payments carry one. */
   memo?: string;
+  /** The recipient may be an address of a program. */
+  allowsProgram?: boolean;
 }
 
 /** Which outputs of an account are joined. */

@@ -1,6 +1,6 @@
 import type { ChainObservation } from '../messages/transfer';
 import type { Logger } from '../platform/logging';
-import type { SignalTransfer } from './ports';
+import type { SignalTransfer, TransferNotifier } from './ports';
 
 const concurrency = 20;
 /** A transfer whose workflow is gone is asked for rarely: an operator may have started it again. */
@@ -8,14 +8,14 @@ const goneFactor = 10;
 /** Largest factor on the time between two signals without consequence, as of a parked transfer: every signal stays in a history. */
 const longestFactor = 120;
 
-export const defaultResignalMs = 30_000;
+const defaultResignalMs = 30_000;
 
 /**
  * Sends observations of one chain until they have had their consequence: at once when they change, then again after `resignalMs`, with
  * twice the time between any two signals as long as the transfer waits. Kept in memory only: after a restart everything is sent once more,
  * which has no effect on a transfer that knows it.
  */
-export class ObservationNotifier {
+export class ObservationNotifier implements TransferNotifier {
   private readonly sent = new Map<string, { observationKey: string; at: number; times: number; gone: boolean }>();
   private failing = false;
   /** The newest observations, while those of an earlier call are sent. */

@@ -4,7 +4,6 @@ import type { ChainClient } from '../chains/chain-client';
 import type { ChainDefinition, ChainFamily, DepositFound, PendingDeposit } from '../chains/types';
 import type { Logger } from '../platform/logging';
 import type { GetSignedType } from '../transactions/signed-type';
-import type { ObservationNotifier } from './observation-notifier';
 
 /** What the follower needs of the deposits (src/deposits). All but look-ups run inside a database transaction of the follower. */
 export interface DepositsPort {
@@ -30,6 +29,14 @@ export type SignalResult = 'sent' | 'gone';
 /** Signals the workflow of a transfer. Throws when Temporal does not answer; the signal is then sent again at the next poll. */
 export type SignalTransfer = (txId: string, observation: ChainObservation) => Promise<SignalResult>;
 
+/** Tells the workflows of one chain what it shows of their transfers; never throws. */
+export interface TransferNotifier {
+  /** `observations`: of all transactions that wait now. */
+  sendAll(observations: ReadonlyMap<string, ChainObservation>): Promise<void>;
+  /** Of what was taken back: after whatever is on its way. */
+  sendOnce(txId: string, observation: ChainObservation): Promise<void>;
+}
+
 export interface FollowOptions {
   chain: ChainDefinition;
   client: ChainClient;
@@ -37,7 +44,7 @@ export interface FollowOptions {
   database: DataSource;
   deposits: DepositsPort;
   /** Of this chain, the same for each call: it knows what has been signalled. */
-  notifier: ObservationNotifier;
+  notifier: TransferNotifier;
   /** Asks the chain about a transfer, stores what it shows, and sends again what was signed and no node knows. */
   observe: (txId: string) => Promise<ChainObservation>;
   /**

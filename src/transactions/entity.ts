@@ -62,6 +62,8 @@ export class TransactionEntity {
   @Column({ type: 'text', nullable: true }) memo!: string | null;
   /** The memo is part of what is signed too. */
   @Column({ type: 'boolean', name: 'memo_on_chain' }) memoOnChain!: boolean;
+  /** The recipient may be an address of a program, which no key belongs to. */
+  @Column({ type: 'boolean', name: 'allow_program_address' }) allowsProgram!: boolean;
   @Column({ type: 'text', name: 'failure_code', nullable: true }) failureCode!: FailureCode | null;
   @Column({ type: 'text', name: 'failure_message', nullable: true }) failureMessage!: string | null;
   @Column({ type: 'text', name: 'idempotency_key', nullable: true }) idempotencyKey!: string | null;

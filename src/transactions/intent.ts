@@ -13,7 +13,8 @@ export type IntendedTransaction = Pick<
   | 'amount'
   | 'memo'
   | 'memoOnChain'
->;
+> &
+  Partial<Pick<TransactionEntity, 'allowsProgram'>>;
 
 /** The address that signs its attempts; it need not be the one whose money moves. */
 export const getSender = ({ senderAddress, fromAddress }: Pick<IntendedTransaction, 'senderAddress' | 'fromAddress'>): string =>
@@ -24,6 +25,7 @@ export const toPayment = (tx: IntendedTransaction): TransactionIntent => ({
   from: getSender(tx),
   outputs: [{ recipient: tx.toAddress, tokenContract: tx.contractAddress, amount: tx.amount }],
   ...(tx.memoOnChain && tx.memo !== null && { memo: tx.memo }),
+  ...(tx.allowsProgram && { allowsProgram: true }),
 });
 
 /** What an attempt of this kind does about a transaction's intent: a cancellation moves nothing, from the sender to itself. */

@@ -10,6 +10,7 @@ export interface CreateTransfer {
   amount: string;
   memo?: string | null;
   on_chain_memo?: boolean;
+  allow_program_address?: boolean;
 }
 
 export const createTransfer = Joi.object<CreateTransfer, true>({
@@ -27,6 +28,9 @@ export const createTransfer = Joi.object<CreateTransfer, true>({
   on_chain_memo: Joi.boolean()
     .strict()
     .description('Puts the memo into the transaction as well, where everybody can read it: on chains whose payments carry one'),
+  allow_program_address: Joi.boolean()
+    .strict()
+    .description('Pays also to an address that belongs to a program and to no key, on chains that have such addresses'),
 });
 
 export interface ApproveTransaction {

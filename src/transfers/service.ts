@@ -35,6 +35,7 @@ export class TransferService {
       amount: input.amount,
       memo: input.memo ?? null,
       memoOnChain: input.on_chain_memo ?? false,
+      allowsProgram: input.allow_program_address ?? false,
     };
     const store: StoreAnswer = (manager, answer) =>
       storeAnswer(manager, answer instanceof GatewayError ? answer : toAnswer(answer));

@@ -81,7 +81,14 @@ describeOnStack('transfers that need an approval', (fixture) => {
   const timelineOf = ({ timeline }: { timeline: { status: string }[] }) => timeline.map(({ status }) => status);
 
   beforeAll(async () => {
-    account = (await api.request<AccountView>('POST', '/accounts', { body: { wallet_id: walletId, chain } })).body;
+    // a key of its own may take longer than a request waits for it
+    account = await waitFor(
+      async () => {
+        const { status, body } = await api.request<AccountView>('POST', '/accounts', { body: { wallet_id: walletId, chain } });
+        return status === 201 && body;
+      },
+      { timeoutMs: 60_000 },
+    );
     await fund(chain, symbol, account.address, coins('0.5'));
     await waitFor(async () => (await asset())?.balance === coins('0.5'), { timeoutMs: 60_000 });
   });

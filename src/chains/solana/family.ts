@@ -17,20 +17,24 @@ const createSolanaFamily = (network: SolanaNetwork): Family => ({
   addressOnManyChains: false,
   tokenType: 'SPL',
   carriesMemo: true,
+  hasProgramAddresses: true,
   fees: solanaFees,
   ...createSolanaCodec(network),
-  bound: async (manager, { chain, source, token, outputs }) => {
-    for (const recipient of outputs.map((output) => toBytes(output.recipient))) assertPayable(recipient, source.addressKey);
+  bound: async (manager, { chain, source, token, outputs, allowsProgram = false }) => {
+    for (const { recipient } of outputs) assertPayable(toBytes(recipient), source.addressKey, allowsProgram);
     return solanaFees.bound(chain, token, await findFeeLevels(manager, chain));
   },
   reserve: () => Promise.resolve({ outcome: 'reserved', resources: [] }),
 });
 
-function assertPayable(recipient: Buffer, ownKey: string): void {
+function assertPayable(recipient: Buffer, ownKey: string, allowsProgram: boolean): void {
   if (recipient.toString('hex') === ownKey) throw new GatewayError('business_error', 'Nothing can be sent to the account itself');
   // token accounts are among them: what is sent to one may be lost
-  if (!isOnCurve(recipient))
-    throw new GatewayError('business_error', 'The recipient is an account of a program, such as a token account, and no wallet');
+  if (!allowsProgram && !isOnCurve(recipient))
+    throw new GatewayError(
+      'business_error',
+      'The recipient is an account of a program and no wallet. Of a token account name the owner; allow_program_address pays to any other',
+    );
 }
 
 export const solanaFamilies: readonly Family[] = networks.map(createSolanaFamily);

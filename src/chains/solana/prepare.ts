@@ -5,6 +5,7 @@ import { tokenByContract } from '../registry';
 import type { ChainDefinition, Prepared, TransactionIntent, TransactionOutput } from '../types';
 import type { Account } from './answers';
 import { createSolanaCodec } from './codec';
+import { isJsonObject } from '../json';
 import { getPayment } from '../single-payment';
 import { toBytes } from './codec/address';
 import { toBase58 } from './codec/base58';
@@ -44,23 +45,31 @@ export async function prepareTransfer(node: SolanaNode, chain: ChainDefinition, 
   ]);
   const [sender, recipient, mint] = accounts as [Account | null, Account | null, Account | null | undefined];
   const context = { node, chain, balance: sender?.lamports ?? 0n };
-  assertWallet(chain, recipient);
+  assertPayable(chain, recipient, intent.allowsProgram ?? false);
   const { token, writes } =
     mint === undefined
       ? { token: null, writes: [payment.recipient] }
       : await prepareToken(context, { from: intent.from, mint, ...payment });
   const price = distinctPrice(await fetchPrice(node, [intent.from, ...writes]));
   const draft: SolanaDetails = { ...latest, units: maxUnits, price, token };
-  const units = toUnits(chain, await node.simulate(buildDraft(chain, intent, draft)));
+  // the price of all units is not what it will pay
+  const simulated = await node.simulate(buildDraft(chain, intent, { ...draft, price: 0n }));
+  const units = toUnits(chain, simulated);
   const fee = maxFee({ units, price, creates: token?.creates ? token.program : null });
   await assertCovered(context, token === null ? payment.amount : 0n, fee, token === null && !recipient ? payment.amount : null);
+  // it was not the sender: the simulation says only what is left without the priority fee
+  if (findShort(simulated) > 0) throw refusal(chain);
   return toPrepared({ ...draft, units }, fee);
 }
 
-/** Programs and token accounts have other owners than the System program; whoever is new to the chain has none. */
-function assertWallet({ name }: ChainDefinition, recipient: Account | null): void {
+/**
+ * Programs and token accounts have other owners than the System program; whoever is new to the chain has none. SOL in a token account only
+ * its owner gets back, by closing it, and a token account of a token account nobody can use.
+ */
+function assertPayable({ name }: ChainDefinition, recipient: Account | null, allowsProgram: boolean): void {
   if (!recipient || recipient.program === toBase58(programs.system)) return;
   const isToken = Object.values(tokenPrograms).some((program) => toBase58(program) === recipient.program);
+  if (allowsProgram && !isToken) return;
   const what = isToken ? 'a token account or a token: name the wallet that owns it' : 'an account of a program';
   throw new GatewayError('would_revert', `The recipient is no wallet on ${name}, but ${what}`);
 }
@@ -94,12 +103,25 @@ function buildDraft(chain: ChainDefinition, intent: TransactionIntent, details: 
   return Buffer.concat([writeLength(1), Buffer.alloc(64), fromHex(message)]);
 }
 
-function toUnits({ name }: ChainDefinition, { error, units }: Simulated): number {
+/** What is too little for an account to keep, `assertCovered` explains. */
+function toUnits(chain: ChainDefinition, simulated: Simulated): number {
+  const { error, units } = simulated;
   if (error === 'BlockhashNotFound') throw new Error('the node does not know its own block');
   if (error === 'AccountNotFound' || error === 'InsufficientFundsForFee')
-    throw new GatewayError('chain_unavailable', `${name}: the account has less SOL than the transaction takes`);
-  if (error !== null) throw new GatewayError('would_revert', `${name} would refuse this transfer`);
+    throw unavailable(chain, 'the account has less SOL than the transaction takes');
+  if (error !== null && findShort(simulated) < 0) throw refusal(chain);
+  // a node need not count the units of what it refuses
+  if (error !== null && units === 0) return maxUnits;
   return Math.min(maxUnits, Math.max(leastUnits, Math.ceil((units * margin) / 100)));
+}
+
+const refusal = ({ name }: ChainDefinition): GatewayError =>
+  new GatewayError('would_revert', `${name} would refuse this transfer`);
+
+/** Position in the message of the account that would keep less than it has to (TransactionError: InsufficientFundsForRent); -1: none. */
+function findShort({ error }: Simulated): number {
+  const found = isJsonObject(error) ? error.InsufficientFundsForRent : undefined;
+  return isJsonObject(found) && typeof found.account_index === 'number' ? found.account_index : -1;
 }
 
 /**

@@ -154,6 +154,7 @@ const toRow = (
   }),
   memo: request.memo,
   memoOnChain: request.memoOnChain,
+  allowsProgram: request.allowsProgram,
   idempotencyKey: request.idempotencyKey,
   requestedBy: request.userId,
   requestId: request.requestId,

@@ -45,6 +45,7 @@ export const toTransfer = ({ getFamily }: { getFamily: GetFamily }): AcceptedKin
       token,
       outputs: [{ recipient: to.address, tokenContract: token.contract, amount }],
       memo: request.memoOnChain && request.memo !== null ? request.memo : undefined,
+      allowsProgram: request.allowsProgram,
     }),
   store: () => Promise.resolve(),
   isSame: () => Promise.resolve(true),

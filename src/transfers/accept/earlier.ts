@@ -15,7 +15,7 @@ export async function findEarlier(
   parsed: ParsedTransfer,
   kind: Pick<AcceptedKind, 'transactionType' | 'isSame'>,
 ): Promise<TransactionEntity | null> {
-  const { txId, clientId, idempotencyKey, memo: asked } = parsed.request;
+  const { txId, clientId, idempotencyKey, memo: asked, allowsProgram: isAllowed } = parsed.request;
   const byId = await manager.findOneBy(TransactionEntity, { txId });
   if (byId && byId.clientId !== clientId) throw notFound('transaction');
   if (byId || idempotencyKey === null) return byId;
@@ -23,9 +23,11 @@ export async function findEarlier(
   if (!byKey) return null;
   // the memo of a rebuilt transfer is unknown, unless it was ordered
   const memo = byKey.idempotencyKey === null && !byKey.memoOnChain ? asked : byKey.memo;
+  // a rebuilt one was ordered: whatever it needed was allowed
+  const allowsProgram = byKey.idempotencyKey === null ? isAllowed : byKey.allowsProgram;
   const isSame =
     byKey.transactionType === kind.transactionType &&
-    isSameTransfer({ ...byKey, memo }, parsed, parser) &&
+    isSameTransfer({ ...byKey, memo, allowsProgram }, parsed, parser) &&
     (await kind.isSame(manager, byKey.txId));
   if (!isSame) throw new GatewayError('idempotency_key_reused', 'This Idempotency-Key was used for another transfer');
   return byKey;

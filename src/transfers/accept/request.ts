@@ -24,6 +24,8 @@ export interface TransferRequest {
   memo: string | null;
   /** The memo is part of what is signed too. */
   memoOnChain: boolean;
+  /** The recipient may be an address of a program. */
+  allowsProgram: boolean;
 }
 
 /** The request after the checks that need no database. */
@@ -64,6 +66,7 @@ export function parseTransfer({ registry, getFamily }: TransferParser, request: 
   if (!from) throw invalidAddress('from_address', request.fromAddress, chain, family);
   if (token && token.contract !== null) assertNoTokenContract(to, chain);
   assertMemo(request, chain, family);
+  assertHasPrograms(request, chain, family);
   return { request, chain, token, from, to, amount };
 }
 
@@ -93,7 +96,8 @@ export function isSameTransfer(
     transfer.toAddressKey === to.key &&
     transfer.amount === amount &&
     (transfer.memo ?? '') === (request.memo ?? '') &&
-    transfer.memoOnChain === request.memoOnChain
+    transfer.memoOnChain === request.memoOnChain &&
+    transfer.allowsProgram === request.allowsProgram
   );
 }
 
@@ -107,6 +111,11 @@ function assertMemo({ memo, memoOnChain }: TransferRequest, { name }: ChainDefin
   if (!memoOnChain) return;
   if (!carriesMemo) throw invalidParameter('on_chain_memo', `must be false: payments on ${name} carry no memo`);
   if (!memo) throw invalidParameter('memo', 'is required with on_chain_memo');
+}
+
+function assertHasPrograms({ allowsProgram }: TransferRequest, { name }: ChainDefinition, family: FamilyCodec): void {
+  if (allowsProgram && !family.hasProgramAddresses)
+    throw invalidParameter('allow_program_address', `must be false: ${name} has no addresses of programs`);
 }
 
 function parsePositiveAmount(text: string, token: TokenDefinition | undefined): bigint {

@@ -102,7 +102,9 @@ async function insertTransfer(
   const transactionType = typeOfOrder(payment.kind);
   const row = toNewRow({ txId, transactionType, chain, account, token, assetId, to, amount, feeLocked });
   const { memo = null } = payment;
-  await manager.insert(TransactionEntity, { ...row, memo, memoOnChain: memo !== null });
+  // what was ordered had been allowed
+  const allowsProgram = family.hasProgramAddresses === true;
+  await manager.insert(TransactionEntity, { ...row, memo, memoOnChain: memo !== null, allowsProgram });
   await getSignedType(transactionType).rebuild?.(manager, txId, family.describe(findBytes(family, payment, known.bytes)));
   await placeTransferHold(manager, { txId, source: { asset, native }, amount, feeLocked });
   if (request !== null)

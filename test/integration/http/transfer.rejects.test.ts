@@ -54,6 +54,11 @@ describe('400 invalid_parameter', () => {
   test.each(['true', 1, null, {}])('on_chain_memo that is no boolean: %p', async (value) => {
     expectProblem(await transfer({ memo: 'x', on_chain_memo: value }), 400, 'invalid_parameter', 'on_chain_memo');
   });
+  test('an address of a program on a chain that has none', async () =>
+    expectProblem(await transfer({ allow_program_address: true }), 400, 'invalid_parameter', 'allow_program_address'));
+  test.each(['true', 1, null, {}])('allow_program_address that is no boolean: %p', async (value) => {
+    expectProblem(await transfer({ allow_program_address: value }), 400, 'invalid_parameter', 'allow_program_address');
+  });
   test('more decimals than the asset has', async () =>
     expectProblem(await transfer({ amount: '1.0000001' }), 400, 'invalid_parameter', 'amount'));
   test('more decimals than the asset has, at any length', async () => {

@@ -4,6 +4,7 @@ import { associatedTokenAddress } from '../../../dev/solana/addresses';
 import { programs } from '../../../dev/solana/parameters';
 import type { Prepared } from '../../../src/chains/types';
 import { verifyLedger } from '../../../src/ledger/verify';
+import { observationSignaller } from '../../../src/transfers/start/workflows';
 import { solanaFixture } from '../../families/solana';
 import { sol, usdc } from '../../solana-chain';
 import { ServedChain, until } from '../transfers/served';
@@ -48,7 +49,7 @@ const end = async (ids: string[]) => {
   const { alice, mine, follow, balance, solana, database } = served.fixture;
   await until('all are CONFIRMED', async () => {
     await mine();
-    await follow();
+    await follow({ signalTransfer: observationSignaller(served.client) });
     return areAll(ids, 'CONFIRMED');
   });
   expect(new Set(await messages(ids)).size).toBe(ids.length);

@@ -5,7 +5,7 @@ import { toBase58 } from '../../../src/chains/solana/codec/base58';
 import { toBytes } from '../../../src/chains/solana/codec/address';
 import { programs } from '../../../src/chains/solana/codec/programs';
 import { associatedTokenAccount } from '../../../src/chains/solana/codec/token-account';
-import { maxPrice } from '../../../src/chains/solana/codec/transaction';
+import { decode, maxPrice } from '../../../src/chains/solana/codec/transaction';
 import { validBlocks } from '../../../src/chains/solana/expiry';
 import { priceSpread } from '../../../src/chains/solana/fees';
 import { parseEndpoint } from '../../../src/chains/solana/url';
@@ -166,6 +166,35 @@ describe('prepare', () => {
     await withLamports(5_120 + Number(least));
     for (const left of [1, Number(least) - 1]) await expect(withLamports(5_120 + left)).rejects.toMatchObject(reverted);
     await expect(withLamports(5_119)).rejects.toMatchObject({ code: 'chain_unavailable' });
+  });
+
+  it('a trial offers nothing for its units, all of which it may take: the sender need not have that', async () => {
+    node.prices = [5_000_000];
+    const tried: bigint[] = [];
+    node.faults.set('simulateTransaction', ([transaction]) => {
+      const { message } = readForeign(Buffer.from(transaction as string, 'base64'), []);
+      tried.push(decode(`0x${message.toString('hex')}`).price);
+      return { context: { slot: 1 }, value: node.simulation };
+    });
+    const { feeBound } = await client.prepare({ kind: 'first', intent: sol(5n), previous: [] });
+    expect(tried).toEqual([0n]);
+    expect(BigInt(feeBound)).toBeGreaterThan(50_000n);
+  });
+
+  it('what the node says an account would keep too little of counts by the fee that is paid', async () => {
+    const short = (index: number) => ({ err: { InsufficientFundsForRent: { account_index: index } }, unitsConsumed: 10_000 });
+    node.simulation = short(0);
+    await client.prepare({ kind: 'first', intent: sol(999_994_880n), previous: [] });
+    await expect(client.prepare({ kind: 'first', intent: sol(999_994_879n), previous: [] })).rejects.toMatchObject({
+      ...{ code: 'would_revert', message: expect.stringContaining('would be left') },
+    });
+    node.simulation = short(1);
+    await expect(client.prepare({ kind: 'first', intent: sol(890_879n, newcomer), previous: [] })).rejects.toMatchObject({
+      ...{ code: 'would_revert', message: expect.stringContaining('has to get 890880 lamports') },
+    });
+    await expect(client.prepare({ kind: 'first', intent: sol(5n), previous: [] })).rejects.toMatchObject({
+      ...{ code: 'would_revert', message: expect.stringContaining('would refuse') },
+    });
   });
 
   it('everything, and enough to somebody new', async () => {

@@ -125,6 +125,18 @@ describe.each(['Token', 'Token-2022'])('a token of %s', (program) => {
   });
 });
 
+test('what a sender may keep, by the fee that is paid, and what somebody new has to get: explained', async () => {
+  const from = await funded();
+  const to = newWallet().address;
+  // the fee is 5,000, and 1,000 units at 14,999 millionths at most
+  const [least, highestFee] = [890_880n, 5_015n];
+  await prepare(from, to, null, sol - least - highestFee);
+  const refused = (text: string) => ({ code: 'would_revert', message: expect.stringContaining(text) });
+  await expect(prepare(from, to, null, sol - least)).rejects.toMatchObject(refused('890880 lamports would be left'));
+  await prepare(from, to, null, least);
+  await expect(prepare(from, to, null, least - 1n)).rejects.toMatchObject(refused('has to get 890880 lamports'));
+});
+
 test('a token with other decimals than the registry has is not moved', async () => {
   const from = await funded();
   const tokens = definition.tokens.map((token) => ({ ...token, decimals: 9 }));

@@ -18,7 +18,16 @@ const parse = (environment: GatewayEnvironment, chain: string, toAddress: string
   parseTransfer(
     { registry: loadRegistry(environment, [chain]), getFamily },
     {
-      ...{ txId: 't', clientId: 'c', userId: 'u', requestId: 'r', idempotencyKey: null, memo: null, memoOnChain: false },
+      ...{
+        txId: 't',
+        clientId: 'c',
+        userId: 'u',
+        requestId: 'r',
+        idempotencyKey: null,
+        memo: null,
+        memoOnChain: false,
+        allowsProgram: false,
+      },
       ...{ fromAddress: own[environment], toAddress, chain, tokenSymbol: 'BTC', amount: '1' },
     },
   );
