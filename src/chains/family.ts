@@ -58,6 +58,8 @@ export interface FeeStrategy {
 export interface FamilyCodec {
   readonly name: ChainFamily;
   readonly rules: FamilyRules;
+  /** Of settlements, where they are not made again as payments are; absent: as of payments. */
+  readonly settlementRules?: FamilyRules;
   readonly keyProtocol: KeyProtocol;
   /** An account has the same address on every chain of the family, so that an asset has to name its chain. */
   readonly addressOnManyChains: boolean;
@@ -107,6 +109,8 @@ export interface BoundRequest {
   gather?: GatherRequest | undefined;
   /** Of the payment, on the chain. */
   memo?: string | undefined;
+  /** Somebody else pays the outputs, and has signed that: the source pays the fee alone. */
+  settles?: boolean;
 }
 
 /** What joining small outputs of an account would do now; amounts in atomic units of the native coin. */
