@@ -38,6 +38,7 @@ import { AccountKeys0041 } from './0041-account-keys';
 import { Memos0043 } from './0043-memos';
 import { WouldRevert0045 } from './0045-would-revert';
 import { PaidInFull0046 } from './0046-paid-in-full';
+import { SignedTransactions0052 } from './0052-signed-transactions';
 
 /** In this order. A released migration is never edited: a change is a new file. */
 export const migrations = [
@@ -81,4 +82,5 @@ export const migrations = [
   Memos0043,
   WouldRevert0045,
   PaidInFull0046,
+  SignedTransactions0052,
 ];

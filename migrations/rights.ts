@@ -315,3 +315,9 @@ export const accountKeyRights: Rights = {
     gateway_operator: 'select',
   },
 };
+
+/** Accounts of the house have keys of their own too. */
+export const houseKeyRights: Rights = {
+  account_key_requests: { gateway_operator: 'insert, update (attempts, in_flight_until), delete' },
+  account_attestations: { gateway_operator: 'insert' },
+};

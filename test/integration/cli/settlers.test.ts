@@ -1,6 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { AccountEntity } from '../../../src/accounts/entity';
 import { OwnAddresses } from '../../../src/accounts/own-addresses';
+import { OwnKeys } from '../../../src/accounts/own-keys';
 import { getFamily } from '../../../src/chains/families';
 import { SettlerOperations } from '../../../src/cli/settler-operations';
 import { houseClientId } from '../../../src/platform/house';
@@ -23,7 +24,9 @@ beforeEach(async () => {
   asOperator = await openDatabase(url);
   const silent = { error: () => undefined };
   const addresses = new OwnAddresses(new AttestedKeys(nodeKeys, silent), getFamily, silent);
-  operations = new SettlerOperations({ database: asOperator, registry, getFamily, addresses, keyWaitMs: 0 });
+  const nobody = { generate: () => Promise.reject(new Error('no account has a key of its own here')) };
+  const ownKeys = new OwnKeys(asOperator, nobody, addresses.accountKeys);
+  operations = new SettlerOperations({ database: asOperator, registry, getFamily, addresses, ownKeys, keyWaitMs: 0 });
 });
 afterEach(async () => {
   await asOperator.destroy();
