@@ -32,7 +32,7 @@ interface PlannedFee {
 export async function assertFeeIsUsual(
   manager: EntityManager,
   { registry, getFamily }: Pick<AuthoriserDependencies, 'registry' | 'getFamily'>,
-  { transfer, intent: { outputs, gather, memo }, attempts, source, fee, packageFee = fee }: PlannedFee,
+  { transfer, intent, attempts, source, fee, packageFee = fee }: PlannedFee,
 ): Promise<void> {
   // whoever sends it pays
   if (fee === 0n) return;
@@ -45,7 +45,9 @@ export async function assertFeeIsUsual(
   const [first] = attempts.all;
   if (first && fee <= aboveFirst * BigInt(first.prepared.feeBound)) return;
   const token = tokenBySymbol(chain, transfer.tokenSymbol) ?? chain.native;
-  const usual = await getFamily(chain.family).bound(manager, { chain, source, token, outputs, gather, memo });
+  const { outputs, gather, memo, action } = intent;
+  const asked = { chain, source, token, outputs, gather, memo, settles: action?.type === 'settlement' };
+  const usual = await getFamily(chain.family).bound(manager, asked);
   if (fee <= aboveLevels * usual) return;
   const reason = `The network fee may reach ${display(chain, fee)}, usual is ${display(chain, usual)} on ${chain.name}`;
   throw new NotBegun({ outcome: 'wait', reason });

@@ -13,7 +13,7 @@ import { refusedLately } from '../../settlers/refused-lately';
 import type { StartLimits } from '../../transfers/start/start-limits';
 import { TransactionEntity } from '../../transactions/entity';
 import type { Reason } from '../reasons';
-import type { GoodPayment } from '../verify';
+import { type GoodPayment, unnamedReason } from '../verify';
 import { isApprovalWithinLimits, lockApprovals } from './approval-limits';
 import { claimPayment, type NewSettlement } from './claim';
 import { type PaymentKey } from './claimed';
@@ -86,7 +86,7 @@ async function accept(
   await starts.assertBacklogHasRoom(manager, clientId);
   const candidates = served.settlers.filter(({ isActive, address }) => isActive && (payment.facilitator ?? address) === address);
   const [named] = candidates;
-  if (!named) return { outcome: 'refused', reason: 'upto_facilitator_mismatch' };
+  if (!named) return { outcome: 'refused', reason: unnamedReason({ chain, scheme }) };
   // what moves nothing costs nothing
   const isFree = payment.amount === 0n;
   const bounds = isFree ? free : await boundGas(manager, getFamily, { payment, topUp }, named);
@@ -118,7 +118,7 @@ async function boundGas(
   const source = { chain: chain.name, accountId: settler.accountId, addressKey: settler.addressKey };
   const family = getFamily(chain.family);
   const outputs = [{ recipient: payTo, tokenContract: token.contract, amount }];
-  const gasBound = await family.bound(manager, { chain, source, token, outputs });
+  const gasBound = await family.bound(manager, { chain, source, token, outputs, settles: true });
   if (topUp === 0n) return { gasBound, topUpFeeBound: 0n };
   const given = [{ recipient: payer, tokenContract: null, amount: topUp }];
   return { gasBound, topUpFeeBound: await family.bound(manager, { chain, source, token: chain.native, outputs: given }) };

@@ -71,7 +71,7 @@ export class ServedChain<Fixture extends ChainFixture> {
     const { fixture, temporal } = this;
     const { keyId, publicKey, chainCode } = fixture.wallet;
     if (!keyId || !publicKey || !chainCode) throw new Error('no key');
-    const keys = new Map([[keyId, { publicKey, chainCode }]]);
+    const keys = new Map([[keyId, { publicKey, chainCode }], ...(fixture.ownKeys ?? [])]);
     const signTransaction = (node: NodeIndex) => async (request: SignTransactionRequest) => {
       const claims = claimsOf(request.order);
       await changes.sign?.(claims, node, request.peer);
