@@ -98,12 +98,10 @@ export async function bootStack(options: BootOptions): Promise<RunningStack> {
 
   /** Nobody waits for it: generating a key takes longer than the start. Tried again, since a loaded machine may not be ready in time. */
   const createSettlers = async (running: StackFile) => {
-    const { postgres, chains } = running;
     const registry = readRegistry(env);
-    const databaseUrl = postgres.operator_url;
     for (let attempt = 1; attempt <= settlerSetup.attempts && !stopped; attempt++) {
       try {
-        running.settlers = await setUpSettlers({ databaseUrl, secrets: paths.secrets, registry, chains });
+        running.settlers = await setUpSettlers({ stack: running, secrets: paths.secrets, registry });
         if (supervisor) changed(supervisor.processes);
         return log('x402: settlers are ready');
       } catch (error) {

@@ -40,6 +40,7 @@ import { Memos0043 } from './0043-memos';
 import { WouldRevert0045 } from './0045-would-revert';
 import { PaidInFull0046 } from './0046-paid-in-full';
 import { WalletFactories0049 } from './0049-wallet-factories';
+import { SignedTransactions0052 } from './0052-signed-transactions';
 import { OrphanedDeposits0054 } from './0054-orphaned-deposits';
 
 /** In this order. A released migration is never edited: a change is a new file. */
@@ -86,5 +87,6 @@ export const migrations = [
   WouldRevert0045,
   PaidInFull0046,
   WalletFactories0049,
+  SignedTransactions0052,
   OrphanedDeposits0054,
 ];

@@ -320,3 +320,9 @@ export const accountKeyRights: Rights = {
 export const walletFactoryRights: Rights = {
   x402_policies: { gateway_operator: 'update (wallet_factories)' },
 };
+
+/** Accounts of the house have keys of their own too. */
+export const houseKeyRights: Rights = {
+  account_key_requests: { gateway_operator: 'insert, update (attempts, in_flight_until), delete' },
+  account_attestations: { gateway_operator: 'insert' },
+};

@@ -116,6 +116,8 @@ export class StubNode {
         return head.slot;
       case 'getLatestBlockhash':
         return value({ blockhash: head.blockhash, lastValidBlockHeight: head.blockHeight + 150 });
+      case 'isBlockhashValid':
+        return value(this.blocks.slice(-150).some(({ blockhash }) => blockhash === first));
       case 'getFirstAvailableBlock':
         return this.blocks[0]?.slot ?? 0;
       case 'getBlocks':

@@ -10,6 +10,7 @@ import type { PaymentClient } from './payments';
 import type { ChainRegistry } from './registry';
 import { SolanaChainClient } from './solana/client';
 import { solanaFamilies } from './solana/family';
+import { SolanaPaymentClient } from './solana/payments/client';
 import { TronChainClient } from './tron/client';
 import { tronFamilies } from './tron/family';
 import type { ChainDefinition, ChainFamily } from './types';
@@ -47,6 +48,7 @@ const clients: ReadonlyMap<ChainFamily, FamilyClients> = new Map<ChainFamily, Fa
     name,
     {
       chain: (chain: ChainDefinition, urls: readonly string[]) => new SolanaChainClient(chain, urls),
+      payments: (chain: ChainDefinition, urls: readonly string[]) => new SolanaPaymentClient(chain, urls),
       prover: (chain: ChainDefinition, urls: readonly string[]) => new SolanaChainClient(chain, urls),
     },
   ]),

@@ -59,6 +59,8 @@ export interface FeeStrategy {
 export interface FamilyCodec {
   readonly name: ChainFamily;
   readonly rules: FamilyRules;
+  /** Of settlements, where they are not made again as payments are; absent: as of payments. */
+  readonly settlementRules?: FamilyRules;
   readonly keyProtocol: KeyProtocol;
   /** An account has the same address on every chain of the family, so that an asset has to name its chain. */
   readonly addressOnManyChains: boolean;

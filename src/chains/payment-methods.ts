@@ -2,15 +2,28 @@ import { evmAuthoriser } from './evm/authorise/payload';
 import { evmFamily } from './evm/family';
 import { eip3009 } from './evm/payments/eip3009';
 import { permit2 } from './evm/payments/permit2';
-import type { PaymentAuthoriser, PaymentMethod, PaymentRequest, PaymentScheme } from './payments';
+import type { NamedSettler, PaymentAuthoriser, PaymentMethod, PaymentRequest, PaymentScheme } from './payments';
+import { solanaFamilies } from './solana/family';
+import { signedTransaction } from './solana/payments/transaction';
 import type { ChainFamily } from './types';
 
-const methods: ReadonlyMap<ChainFamily, readonly PaymentMethod[]> = new Map([[evmFamily.name, [eip3009, permit2]]]);
+const methods: ReadonlyMap<ChainFamily, readonly PaymentMethod[]> = new Map<ChainFamily, readonly PaymentMethod[]>([
+  [evmFamily.name, [eip3009, permit2]],
+  ...solanaFamilies.map(({ name }): [ChainFamily, readonly PaymentMethod[]] => [name, [signedTransaction]]),
+]);
 
 /** The schemes of a family, each once. */
 export const schemesOf = (family: ChainFamily): PaymentScheme[] => [
   ...new Set((methods.get(family) ?? []).flatMap(({ schemes }) => schemes)),
 ];
+
+/** How payers of a scheme name who settles; undefined: with one of its methods anybody may settle. */
+export function findNamedSettler(family: ChainFamily, scheme: PaymentScheme): NamedSettler | undefined {
+  const named = (methods.get(family) ?? [])
+    .filter(({ schemes }) => schemes.includes(scheme))
+    .map((method) => method.named?.[scheme]);
+  return named.includes(undefined) ? undefined : named[0];
+}
 
 /** undefined: the family has no such method, or not with this scheme. */
 export function findPaymentMethod(

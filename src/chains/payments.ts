@@ -111,6 +111,13 @@ export interface PaymentIdentity {
   signed: string;
 }
 
+export interface NamedSettler {
+  /** Of `extra` of the requirements: tells payers whom to name. */
+  field: string;
+  /** Why a payment is refused that names one who settles nothing new. */
+  refusal: PaymentReason;
+}
+
 export interface PaymentMethod {
   readonly payloadType: PayloadType;
   readonly schemes: readonly PaymentScheme[];
@@ -122,6 +129,8 @@ export interface PaymentMethod {
   normalise(text: string): string;
   /** Of a payment that need not be valid any more; null: it is not well formed. */
   identify(request: PaymentRequest): PaymentIdentity | null;
+  /** Where what a payer signs names who settles, by scheme; absent: anybody may settle. */
+  readonly named?: Partial<Record<PaymentScheme, NamedSettler>>;
   /** Why a settlement has failed. */
   readonly failures: Record<PaymentScheme, Record<SettlementFailure, PaymentReason>>;
   /** Everything that needs no chain; the first check that fails decides. */

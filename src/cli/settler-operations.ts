@@ -2,15 +2,18 @@ import type { DataSource, EntityManager } from 'typeorm';
 import { AccountEntity } from '../accounts/entity';
 import { newAccount } from '../accounts/new-account';
 import type { OwnAddresses } from '../accounts/own-addresses';
+import type { OwnKey, OwnKeys } from '../accounts/own-keys';
 import { AccountRepository } from '../accounts/repository';
 import { enabledChain } from '../accounts/service';
 import { audit } from '../audit/log';
 import type { GetFamily } from '../chains/family';
+import { hasChildren } from '../chains/key-protocols';
 import { schemesOf } from '../chains/payment-methods';
 import type { ChainRegistry } from '../chains/registry';
 import type { ChainDefinition } from '../chains/types';
 import { inTransaction } from '../platform/database';
 import { GatewayError, invalidParameter, notFound } from '../platform/errors';
+import { houseClientId } from '../platform/house';
 import { isUuid, newId } from '../platform/ids';
 import { type AddressedSettler, withAddresses } from '../settlers/addresses';
 import { SettlerEntity } from '../settlers/entity';
@@ -24,6 +27,7 @@ export interface SettlerDependencies {
   registry: ChainRegistry;
   getFamily: GetFamily;
   addresses: OwnAddresses;
+  ownKeys: OwnKeys;
   /** How long the first settler of a deployment waits for the key of the house. */
   keyWaitMs: number;
 }
@@ -33,21 +37,24 @@ export class SettlerOperations {
   constructor(private readonly deps: SettlerDependencies) {}
 
   /**
-   * A new settler with an address of its own, which needs coins of the chain before it can settle anything.
+   * A new settler with an address of its own, which needs coins of the chain before it can settle anything. Where keys have no children, the
+   * nodes generate one for its account first, as for accounts of clients: without an attested key nothing is created.
    * @throws GatewayError invalid_parameter for a chain that is not enabled, and for one on which no payments are settled; unavailable,
-   *   wallet_not_active as readyHouseWallet.
+   *   wallet_not_active as readyHouseWallet; unavailable when no key was generated within 10 s.
    */
   async create(chainName: string, { isPrimary }: { isPrimary: boolean }): Promise<AddressedSettler> {
-    const { database, registry, keyWaitMs } = this.deps;
+    const { database, registry, getFamily, ownKeys, keyWaitMs } = this.deps;
     const chain = enabledChain(registry, chainName);
     if (schemesOf(chain.family).length === 0)
       throw invalidParameter('chain', `no payments are settled on ${chain.name}, so it needs no settler`);
     const { walletId } = await readyHouseWallet(database, keyWaitMs);
-    const settlerId = newId();
+    const [settlerId, accountId] = [newId(), newId()];
+    const sharesKey = hasChildren(getFamily(chain.family).keyProtocol);
+    const own = sharesKey ? null : await ownKeys.generate({ accountId, walletId, clientId: houseClientId }, chain.family);
     await inTransaction(database, async (manager) => {
-      const account = await this.insertAccount(manager, walletId, chain);
+      const account = await this.insertAccount(manager, { walletId, accountId, own }, chain);
       if (isPrimary) await leavePrimary(manager, chain.name);
-      const { accountId, address, addressKey } = account;
+      const { address, addressKey } = account;
       await manager.insert(SettlerEntity, { settlerId, chain: chain.name, accountId, addressKey, status: 'ACTIVE', isPrimary });
       await audit(manager, {
         action: 'settler.created',
@@ -113,16 +120,21 @@ export class SettlerOperations {
     return this.show(settlerId);
   }
 
-  private async insertAccount(manager: EntityManager, walletId: string, chain: ChainDefinition) {
-    const { database, getFamily, addresses } = this.deps;
+  private async insertAccount(
+    manager: EntityManager,
+    { walletId, accountId, own }: { walletId: string; accountId: string; own: OwnKey | null },
+    chain: ChainDefinition,
+  ) {
+    const { database, getFamily, addresses, ownKeys } = this.deps;
     // indexes of accounts are assigned under this lock
     const wallet = await findWalletForUpdate(manager, { walletId });
     if (!wallet) throw new Error(`wallet ${walletId} of the house is not there`);
-    const attested = await addresses.getKey(manager, wallet);
+    const attested = own ?? (await addresses.getKey(manager, wallet));
     const addressIndex = await new AccountRepository(database).nextIndex(manager, walletId, chain.family);
     const family = getFamily(chain.family);
-    const account = { ...newAccount({ walletId, attested, chain, family, addressIndex }), accountId: newId(), label: null };
+    const account = { ...newAccount({ walletId, attested, chain, family, addressIndex }), accountId, label: null };
     await manager.insert(AccountEntity, account);
+    if (own) await ownKeys.store(manager, accountId, own);
     return account;
   }
 

@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
+import { accountKeyGenerationOn } from '../accounts/key-generation';
 import { OwnAddresses } from '../accounts/own-addresses';
+import { OwnKeys } from '../accounts/own-keys';
 import { enabledChain } from '../accounts/service';
 import { getFamily } from '../chains/families';
 import { type ChainRegistry, loadRegistry } from '../chains/registry';
@@ -29,12 +31,14 @@ const settlerRow = ({ settler: { settlerId, chain, status, isPrimary, createdAt 
 });
 
 /** With the certificates of the nodes: an address that they do not attest is not shown to anybody who may send coins to it. */
-function operations({ database }: Session): SettlerOperations {
+function operations({ database, temporal }: Session): SettlerOperations {
   const config = readConfig(['GATEWAY_ENV', 'CHAINS', 'MPC_NODE_PEER_CERTS', 'MPC_NODE_FORMER_CERTS']);
   const log = createLogger('gateway', 'error', process.stderr);
   const keys = new AttestedKeys(readNodeKeys(config.MPC_NODE_PEER_CERTS, config.MPC_NODE_FORMER_CERTS), log);
   const registry = loadRegistry(config.GATEWAY_ENV, config.CHAINS.split(','));
-  return new SettlerOperations({ database, registry, getFamily, keyWaitMs, addresses: new OwnAddresses(keys, getFamily, log) });
+  const addresses = new OwnAddresses(keys, getFamily, log);
+  const ownKeys = new OwnKeys(database, accountKeyGenerationOn(temporal), addresses.accountKeys);
+  return new SettlerOperations({ database, registry, getFamily, keyWaitMs, addresses, ownKeys });
 }
 
 async function status({ database, json }: Session, chain?: string): Promise<void> {

@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { AccountEntity } from '../accounts/entity';
+import type { FamilyCodec } from '../chains/family';
 import type { AttemptKind, ChainDefinition, FamilyRules, TransactionDescription, TransactionIntent } from '../chains/types';
 import type { AttemptFacts } from '../messages/order';
 import type { TransactionEntity } from './entity';
@@ -11,6 +12,8 @@ export interface BuiltTransaction {
   intent: TransactionIntent;
   described: TransactionDescription;
 }
+
+type RuledFamily = Pick<FamilyCodec, 'rules' | 'settlementRules'>;
 
 /**
  * What differs between the types of transactions that are signed, except for what the columns of a type (types.ts) already say. The
@@ -35,8 +38,8 @@ export interface SignedType {
    * for its proof. Negative once it is; null: it is not abandoned by time.
    */
   timeLeft(manager: EntityManager, transaction: TransactionEntity): Promise<number | null>;
-  /** What happens to one that does not proceed; absent: as its chain's family says. */
-  readonly rules?: FamilyRules;
+  /** What happens to one that does not proceed, of itself or by its chain's family; absent: as the family says of payments. */
+  readonly rules?: FamilyRules | ((family: RuledFamily) => FamilyRules);
   /** Only a cancellation of it may cost more than what it holds for its fee. */
   readonly feeIsFixed?: true;
   /** Its signatures are given to the client, and somebody else sends them. */
@@ -56,7 +59,8 @@ export interface SignedType {
 }
 
 /** What happens to transactions of a type that do not proceed, on chains of this family. */
-export const rulesOf = ({ rules }: SignedType, family: { rules: FamilyRules }): FamilyRules => rules ?? family.rules;
+export const rulesOf = ({ rules = ({ rules: ofFamily }) => ofFamily }: SignedType, family: RuledFamily): FamilyRules =>
+  typeof rules === 'function' ? rules(family) : rules;
 
 /** Returns the signed type of a name; a parameter, since tests have types of their own. @throws Error for a type that is not signed. */
 export type GetSignedType = (name: string) => SignedType;

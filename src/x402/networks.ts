@@ -1,6 +1,6 @@
 import type { ChainDefinition } from '../chains/types';
 
-/** Names of networks in version 1 of the protocol, with their CAIP-2 ids. Solana's are known so that they can be told from unknown ones. */
+/** Names of networks in version 1 of the protocol, with their CAIP-2 ids, whether or not the gateway has them. */
 export const networksV1: Readonly<Record<string, string>> = {
   ethereum: 'eip155:1',
   sepolia: 'eip155:11155111',

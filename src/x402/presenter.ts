@@ -1,4 +1,4 @@
-import { schemesOf } from '../chains/payment-methods';
+import { findNamedSettler, schemesOf } from '../chains/payment-methods';
 import type { PaymentScheme } from '../chains/payments';
 import { networkNameV1 } from './networks';
 import type { KindView, SettledView, SupportedView, VerdictView } from './schema';
@@ -30,24 +30,28 @@ export function presentSupported(served: ServedChain[]): SupportedView {
     const known = (signers[`${namespace}:*`] ??= []);
     for (const { address, isActive } of settlers) if (isActive && !known.includes(address)) known.push(address);
   }
-  return { kinds: [...served.flatMap(kindsV2), ...served.flatMap(kindsV1)], extensions: extensionsOf(served), signers };
+  const kinds = ([2, 1] as const).flatMap((version) => served.flatMap((it) => kindsOf(version, it)));
+  return { kinds, extensions: extensionsOf(served), signers };
 }
 
 const schemesIn = (version: 1 | 2, { chain }: ServedChain): PaymentScheme[] =>
   schemesOf(chain.family).filter((scheme) => schemes[version].includes(scheme));
 
-/** What a payer signs for upto names who settles: without a primary settler nobody could be told whom to name. */
-function kindsV2(served: ServedChain): KindView[] {
-  const primary = served.settlers.find(({ isPrimary, isActive }) => isPrimary && isActive);
-  const network = served.chain.caip2;
-  return schemesIn(2, served).flatMap((scheme): KindView[] => {
-    if (scheme === 'exact') return [{ x402Version: 2, scheme, network }];
-    return primary ? [{ x402Version: 2, scheme, network, extra: { facilitatorAddress: primary.address } }] : [];
-  });
+/** Whom payers are told to name who have to name who settles: without a primary settler there is nobody. */
+function extraOf({ chain, settlers }: ServedChain, scheme: PaymentScheme): { extra?: Record<string, string> } | null {
+  const named = findNamedSettler(chain.family, scheme);
+  const primary = settlers.find(({ isPrimary, isActive }) => isPrimary && isActive);
+  if (!named) return {};
+  return primary ? { extra: { [named.field]: primary.address } } : null;
 }
 
-const kindsV1 = (served: ServedChain): KindView[] =>
-  schemesIn(1, served).map((scheme) => ({ x402Version: 1, scheme, network: networkNameV1(served.chain) }));
+function kindsOf(version: 1 | 2, served: ServedChain): KindView[] {
+  const network = version === 1 ? networkNameV1(served.chain) : served.chain.caip2;
+  return schemesIn(version, served).flatMap((scheme): KindView[] => {
+    const extra = extraOf(served, scheme);
+    return extra ? [{ x402Version: version, scheme, network, ...extra }] : [];
+  });
+}
 
 const extensionsOf = (served: ServedChain[]): string[] => [
   ...(served.some(({ policy }) => policy.sponsorsPermit) ? ['eip2612GasSponsoring'] : []),

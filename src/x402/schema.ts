@@ -97,7 +97,8 @@ export interface KindView {
   x402Version: 1 | 2;
   scheme: PaymentScheme;
   network: string;
-  extra?: { facilitatorAddress: string };
+  /** Whom payers have to name, under the protocol's name for it. */
+  extra?: Record<string, string>;
 }
 
 export interface SupportedView {
@@ -110,7 +111,10 @@ const kindView = Joi.object<KindView>({
   x402Version: Joi.number().valid(1, 2).required(),
   scheme: terms.scheme,
   network: Joi.string().required().description('CAIP-2; in version 1 a name'),
-  extra: Joi.object({ facilitatorAddress: Joi.string().description('upto: the address that payers have to name') }),
+  extra: Joi.object({
+    facilitatorAddress: Joi.string().description('upto: the address that payers have to name'),
+    feePayer: Joi.string().description('Solana: the fee payer of the transactions that payers sign'),
+  }),
 }).meta({ 'x-component': 'PaymentKind' });
 
 export const supportedView = view<SupportedView>('SupportedPayments', {

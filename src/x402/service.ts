@@ -37,7 +37,8 @@ export class X402Service {
     measure(request, reason, startedAt);
     if ('cause' in verification && verification.cause)
       log.warn({ err: verification.cause, chain: request?.chain.name }, 'a payment could not be verified');
-    return { reason, payer };
+    // a transaction says who pays only once it is decoded
+    return { reason, payer: payer ?? ('payment' in verification ? verification.payment.payer : undefined) };
   }
 
   /** A payment that has a settlement is good for nothing else, whether or not the chain has executed it. */

@@ -1,6 +1,7 @@
 import { type DataSource, Not } from 'typeorm';
 import { AccountEntity } from '../accounts/entity';
 import type { GetFamily } from '../chains/family';
+import { findNamedSettler } from '../chains/payment-methods';
 import type { Payment, PaymentRequest } from '../chains/payments';
 import { GatewayError } from '../platform/errors';
 import { isBlacklisted } from '../screening/destinations';
@@ -81,8 +82,12 @@ function checkServed(request: PaymentRequest, served: ServedChain): GoodPayment 
   if ('reason' in checked) return checked;
   const settler = chooseSettler(checked.payment, settlers);
   // the one that the payer has named takes nothing new any more
-  return settler ? { ...checked, settler, served, topUp: 0n } : { reason: 'upto_facilitator_mismatch' };
+  return settler ? { ...checked, settler, served, topUp: 0n } : { reason: unnamedReason(request) };
 }
+
+/** Nobody whom the payer has named, if anybody, takes new payments. */
+export const unnamedReason = ({ chain, scheme }: Pick<PaymentRequest, 'chain' | 'scheme'>): Reason =>
+  findNamedSettler(chain.family, scheme)?.refusal ?? 'unexpected_verify_error';
 
 /** The one that the payer has named, else the primary one, else any. */
 function chooseSettler({ facilitator }: Payment, settlers: Settler[]): Settler | undefined {

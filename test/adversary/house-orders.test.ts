@@ -47,10 +47,10 @@ beforeAll(async () => {
 
 /** The stack of these files starts without one. Resolves when a payment has been settled. */
 async function createSettler(): Promise<void> {
-  const { postgres, chains } = stack();
+  const { chains, ...running } = stack();
   await setUpSettlers({
-    ...{ databaseUrl: postgres.operator_url, secrets: path.join(dataFolder(), 'secrets') },
-    ...{ registry: loadRegistry('local', [paidChain]), chains: { [paidChain]: chains[paidChain] as StackChain } },
+    stack: { ...running, chains: { [paidChain]: chains[paidChain] as StackChain } },
+    ...{ registry: loadRegistry('local', [paidChain]), secrets: path.join(dataFolder(), 'secrets') },
   });
   const body = await signed({ kind: 'eip3009', payer: await newPayer() });
   await waitFor(async () => (await settleOnce(body)).success, { timeoutMs: 120_000, intervalMs: 500 });

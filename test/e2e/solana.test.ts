@@ -1,6 +1,8 @@
-import { address, createSolanaRpc, generateKeyPairSigner } from '@solana/kit';
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { address, createKeyPairSignerFromPrivateKeyBytes, createSolanaRpc, generateKeyPairSigner } from '@solana/kit';
 import { parseAmount } from '../../src/platform/money';
-import { stack, waitFor } from '../stack/client';
+import { api, fund, stack, waitFor } from '../stack/client';
+import { bodyOf, limit, memo, offer, pay, price, terms } from '../unit/x402/solana/scene';
 import { balances, fundedAccount, transferAndWait } from './support';
 
 const chain = 'solana';
@@ -25,4 +27,40 @@ async function lamports(of: string): Promise<bigint> {
     expect(tokens).toEqual({ balance: '12.75', locked_balance: '0' });
     expect(parseAmount(coins?.balance ?? '', 9)).toBe(await lamports(account.address));
   });
+
+  test('a payment that its payer has signed is settled by the signing nodes, once', async () => {
+    const settler = await waitFor(() => stack().settlers[chain], { timeoutMs: 240_000, intervalMs: 500 });
+    const secret = ed25519.utils.randomSecretKey();
+    const signer = await createKeyPairSignerFromPrivateKeyBytes(secret);
+    const payer = { secret, signer, address: signer.address };
+    await fund(chain, 'USDC', payer.address, '2');
+    // what is credited here is final, and so is what the payer has got before
+    const seller = await fundedAccount(chain, { USDC: '1' });
+    const { body: supported } = await waitFor(async () => {
+      const answer = await api().request<{ kinds: { network: string }[] }>('GET', '/x402/supported');
+      return answer.body.kinds.some(({ network }) => network === 'solana:local') && answer;
+    });
+    const extra = { feePayer: settler };
+    expect(supported.kinds).toContainEqual({ x402Version: 2, scheme: 'exact', network: 'solana:local', extra });
+    expect(supported.kinds).toContainEqual({ x402Version: 1, scheme: 'exact', network: 'solana', extra });
+    const scene = { payer, seller: address(seller.address), settler: { ...payer, address: address(settler) } };
+    const rpc = createSolanaRpc(stack().chains[chain]?.rpc ?? '');
+    const { blockhash } = (await rpc.getLatestBlockhash({ commitment: 'finalized' }).send()).value;
+    const instructions = [limit(), price(), await pay(scene), memo()];
+    const payload = { transaction: offer({ ...scene, blockhash }, { instructions }) };
+    const body = bodyOf(2, payload, terms(scene, 2, 'solana:local'));
+    const settle = async () => (await api().request<Settled>('POST', '/x402/settle', { body })).body;
+    const answers = await Promise.all([settle(), settle()]);
+    const [first] = answers;
+    expect(first?.errorReason).toBeUndefined();
+    expect(first).toMatchObject({ success: true, network: 'solana:local', payer: payer.address, amount: '1000' });
+    expect(answers[1]).toEqual(first);
+    await waitFor(async () => (await balances(seller.account_id, chain)).USDC?.balance === '1.001');
+  }, 400_000);
 });
+
+interface Settled {
+  success: boolean;
+  transaction: string;
+  errorReason?: string;
+}

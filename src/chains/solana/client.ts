@@ -25,6 +25,7 @@ import { readForeign } from './foreign';
 import { fetchPrice } from './levels';
 import { SolanaNode } from './node';
 import { prepareTransfer } from './prepare';
+import { prepareSettlement } from './prepare-settlement';
 import { scanBlocks } from './scan';
 import { askStatus, proveAt } from './status';
 
@@ -63,7 +64,8 @@ export class SolanaChainClient implements ChainClient, ImpossibilityProver {
   }
 
   prepare({ intent }: PrepareRequest): Promise<Prepared> {
-    return this.endpoints.run((node) => prepareTransfer(node, this.chain, intent));
+    const prepare = intent.action?.type === 'settlement' ? prepareSettlement : prepareTransfer;
+    return this.endpoints.run((node) => prepare(node, this.chain, intent));
   }
 
   status(attempts: KnownAttempt[]): Promise<AttemptStatus[]> {

@@ -32,6 +32,13 @@ export function toPrepared(
   };
 }
 
+/** Nothing else is chosen for a message that somebody else has made. `feeBound`: lamports. */
+export const toPreparedSettlement = (blockhash: string, feeBound: bigint): Prepared => ({
+  feeBound: feeBound.toString(),
+  expiry: { blockhash },
+  details: null,
+});
+
 /** @throws GatewayError invalid_parameter for details that toPrepared has not made: whoever prepares an attempt names them. */
 export function readDetails({ details, expiry }: Prepared): SolanaDetails {
   if (!isJsonObject(details) || !expiry) throw invalid();

@@ -1,10 +1,8 @@
 import type { EffectRequest } from '../chain-client';
 import type { InclusionEffect } from '../types';
 import type { Executed } from './answers';
-import { toAddress } from './codec/address';
-import { decode } from './codec/transaction';
-import type { UnsignedTransaction } from './codec/unsigned';
-import { associatedTokenAccount } from './codec/token-account';
+import { toBase58 } from './codec/base58';
+import { type MessageParts, readParts } from './codec/parts';
 import type { SolanaNode } from './node';
 
 /** What a finalized transaction has done; null: the node knows none of this id. */
@@ -25,11 +23,11 @@ export function toEffect(
   block: { slot: number; blockhash: string },
   unsigned: EffectRequest['unsigned'],
 ): InclusionEffect {
-  if (`0x${executed.message.toString('hex')}` !== unsigned) throw new Error('the transaction is not made of the attempt’s bytes');
-  const transaction = decode(unsigned);
+  const parts = readParts(unsigned);
+  if (!executed.message.equals(parts.message)) throw new Error('the transaction is not made of the attempt’s bytes');
   const { success } = executed;
-  const moved = success ? toMoved(executed, transaction) : { debited: null, received: null };
-  const spent = lostBy(executed, 0) - (success && transaction.token === null ? transaction.amount : 0n);
+  const moved = success ? toMoved(executed, parts) : { debited: null, received: null };
+  const spent = lostBy(executed, 0) - (success ? parts.coins : 0n);
   return { blockNumber: block.slot, blockHash: block.blockhash, success, fee: spent, ...moved };
 }
 
@@ -43,14 +41,14 @@ function lostBy({ before, after }: Executed, account: number): bigint {
 /** A token may keep a part of what is paid. */
 function toMoved(
   { keys, tokensBefore, tokensAfter }: Executed,
-  { owner, recipient, amount, token }: UnsignedTransaction,
+  { coins, tokens }: MessageParts,
 ): Pick<InclusionEffect, 'debited' | 'received'> {
-  if (token === null) return { debited: amount, received: amount };
-  const gained = (wallet: Buffer): bigint | null => {
-    const { address } = toAddress(associatedTokenAccount(wallet, token.mint, token.program));
-    const [had, has] = [tokensBefore, tokensAfter].map((list) => list.find(({ account }) => keys[account] === address)?.amount);
+  if (tokens === null) return { debited: coins, received: coins };
+  const gained = (account: Buffer): bigint | null => {
+    const address = toBase58(account);
+    const [had, has] = [tokensBefore, tokensAfter].map((list) => list.find((it) => keys[it.account] === address)?.amount);
     return had === undefined && has === undefined ? null : (has ?? 0n) - (had ?? 0n);
   };
-  const [lost, received] = [gained(owner), gained(recipient)];
+  const [lost, received] = [gained(tokens.source), gained(tokens.destination)];
   return { debited: lost === null ? null : -lost, received };
 }

@@ -1,10 +1,9 @@
-import { fromHex } from '../../platform/hex';
 import type { ImpossibleProof } from '../chain-client';
 import type { ChainDefinition, Hex } from '../types';
 import type { Executed, Header } from './answers';
 import { messageHash } from './codec';
 import { toBase58 } from './codec/base58';
-import { decode } from './codec/transaction';
+import { readParts } from './codec/parts';
 import type { SolanaNode } from './node';
 
 /**
@@ -46,8 +45,8 @@ export interface StartHints {
  */
 export async function findExpiry(node: SolanaNode, chain: ChainDefinition, unsigned: Hex, hints: StartHints): Promise<Expiry> {
   const head = await node.slot();
-  const { owner, blockhash } = decode(unsigned);
-  const payer = toBase58(owner);
+  const { feePayer, blockhash, message } = readParts(unsigned);
+  const payer = toBase58(feePayer);
   const start = await findStart(node, head, toBase58(blockhash), hints);
   if (!start) return { state: 'lacking' };
   const ends = start.height + validBlocks;
@@ -56,7 +55,7 @@ export async function findExpiry(node: SolanaNode, chain: ChainDefinition, unsig
   const behind = slots.slice(validBlocks);
   // the first block behind them has as many others on it as watching goes deep
   if (behind.length < chain.finalityDepth) return { state: 'open' };
-  const wanted = messageHash(fromHex(unsigned));
+  const wanted = messageHash(message);
   let last: Header = start;
   for (const next of life) {
     const block = await node.listedBlock(next);

@@ -3,8 +3,9 @@ import type { Family } from '../family';
 import { findFeeLevels } from '../fee-levels';
 import { createSolanaCodec } from './codec';
 import { isOnCurve, toBytes } from './codec/address';
-import { solanaFees } from './fees';
+import { maxFee, solanaFees } from './fees';
 import { networks, type SolanaNetwork } from './network';
+import { maxPaymentPrice, maxPaymentUnits, maxSigners } from './payments/limits';
 
 /**
  * A Solana cluster: a transaction uses nothing up, and expires with its block hash. The same bytes are sent again when stuck; once they have
@@ -13,6 +14,8 @@ import { networks, type SolanaNetwork } from './network';
 const createSolanaFamily = (network: SolanaNetwork): Family => ({
   name: network.family,
   rules: { stuck: 'rebroadcast', expired: 'reissue', abandoned: 'expiry' },
+  // only the payer could sign another message
+  settlementRules: { stuck: 'rebroadcast', expired: 'fail', abandoned: 'expiry' },
   keyProtocol: 'frost-ed25519',
   addressOnManyChains: false,
   tokenType: 'SPL',
@@ -20,12 +23,16 @@ const createSolanaFamily = (network: SolanaNetwork): Family => ({
   hasProgramAddresses: true,
   fees: solanaFees,
   ...createSolanaCodec(network),
-  bound: async (manager, { chain, source, token, outputs, allowsProgram = false }) => {
+  bound: async (manager, { chain, source, token, outputs, action, allowsProgram = false }) => {
+    if (action?.type === 'settlement') return maxSettlementFee;
     for (const { recipient } of outputs) assertPayable(toBytes(recipient), source.addressKey, allowsProgram);
     return solanaFees.bound(chain, token, await findFeeLevels(manager, chain));
   },
   reserve: () => Promise.resolve({ outcome: 'reserved', resources: [] }),
 });
+
+/** The payer chooses the priority fee, within caps. */
+const maxSettlementFee = maxFee({ units: maxPaymentUnits, price: maxPaymentPrice, creates: null, signatures: maxSigners });
 
 function assertPayable(recipient: Buffer, ownKey: string, allowsProgram: boolean): void {
   if (recipient.toString('hex') === ownKey) throw new GatewayError('business_error', 'Nothing can be sent to the account itself');

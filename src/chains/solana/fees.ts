@@ -27,11 +27,15 @@ interface MessageCost {
   price: bigint;
   /** The program whose token account may be created; null: none. */
   creates: TokenProgram | null;
+  /** 1 where it is not said. */
+  signatures?: number;
 }
 
 /** Most that a message can cost its payer besides the payment, lamports (get_prioritization_fee rounds up). */
-export const maxFee = ({ units, price, creates }: MessageCost): bigint =>
-  signatureFee + (BigInt(units) * price + millionths - 1n) / millionths + (creates ? accountRent[creates] : 0n);
+export const maxFee = ({ units, price, creates, signatures = 1 }: MessageCost): bigint =>
+  signatureFee * BigInt(signatures) +
+  (BigInt(units) * price + millionths - 1n) / millionths +
+  (creates ? accountRent[creates] : 0n);
 
 /** Limits for a bound, before a simulation says what is needed: with memo and a token account to create. */
 const usualUnits = { native: 60_000, token: 120_000 };

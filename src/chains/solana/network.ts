@@ -1,3 +1,5 @@
+import type { ChainDefinition } from '../types';
+
 /** Bytes and addresses are the same on every cluster: what a cluster signs is a family of its own. */
 export interface SolanaNetwork {
   /** Name of the family. */
@@ -12,3 +14,10 @@ const devnet: SolanaNetwork = { family: 'solana-devnet', caip2: 'solana:EtWTRABZ
 export const local: SolanaNetwork = { family: 'solana-local', caip2: 'solana:local' };
 
 export const networks: readonly SolanaNetwork[] = [mainnet, devnet, local];
+
+/** @throws Error for a chain of another family. */
+export function networkOf({ family: name, name: chain }: Pick<ChainDefinition, 'family' | 'name'>): SolanaNetwork {
+  const network = networks.find(({ family }) => family === name);
+  if (!network) throw new Error(`${chain} is no Solana chain`);
+  return network;
+}

@@ -90,6 +90,11 @@ export class SolanaNode implements Endpoint {
     return { slot, blockhash: readHash(blockhash), lastValidBlockHeight: readNumber(lastValidBlockHeight) };
   }
 
+  /** Whether the newest confirmed block would still execute a message with this block hash (Base58). */
+  async isBlockhashValid(blockhash: string): Promise<boolean> {
+    return readValue(await this.ask('isBlockhashValid', [blockhash, { commitment: 'confirmed' }])) === true;
+  }
+
   /** Slots from..to (inclusive, at most 500,000) that have a block; those that the node does not have any more are left out. */
   async slots(from: number, to: number): Promise<number[]> {
     const slots = readList(await this.ask('getBlocks', [from, to, finalized])).map(readNumber);

@@ -17,7 +17,7 @@ import { type SolanaDetails, toPrepared } from './details';
 import { accountRent, distinctPrice, maxFee } from './fees';
 import { fetchPrice } from './levels';
 import { readMint } from './mint';
-import { networks } from './network';
+import { networkOf } from './network';
 import type { Simulated, SolanaNode } from './node';
 
 /** On the units that a simulation has taken: the state may be another one when a block executes it. In hundredths, and at least. */
@@ -96,10 +96,8 @@ async function prepareToken(
 
 /** With an empty signature, which a simulation does not look at. */
 function buildDraft(chain: ChainDefinition, intent: TransactionIntent, details: SolanaDetails): Buffer {
-  const network = networks.find(({ family }) => family === chain.family);
-  if (!network) throw new Error(`${chain.name} is no Solana chain`);
   const prepared = toPrepared(details, 0n);
-  const message = createSolanaCodec(network).build({ chain, intent, kind: 'first', prepared, resources: [] });
+  const message = createSolanaCodec(networkOf(chain)).build({ chain, intent, kind: 'first', prepared, resources: [] });
   return Buffer.concat([writeLength(1), Buffer.alloc(64), fromHex(message)]);
 }
 

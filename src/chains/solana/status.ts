@@ -3,8 +3,10 @@ import type { AttemptState, AttemptStatus, EndpointView, KnownAttempt } from '..
 import type { EndpointList } from '../endpoints';
 import type { Proofs } from '../proofs';
 import type { ChainDefinition, Hex } from '../types';
+import { toBase58 } from './codec/base58';
+import { readParts } from './codec/parts';
 import { findEffect, toEffect } from './effects';
-import { findExpiry } from './expiry';
+import { type Expiry, findExpiry } from './expiry';
 import type { SolanaNode } from './node';
 
 type Endpoints = Pick<EndpointList<SolanaNode>, 'run' | 'some'>;
@@ -60,7 +62,9 @@ async function stateOf(
   const known = proofs.find(messageKey);
   if (known) return { state: { state: 'impossible', proof: known } };
   const slot = typeof expiry?.slot === 'number' ? expiry.slot : null;
-  const found = await findExpiry(node, chain, unsigned, { slot, begunAt });
+  // of a block that somebody else has chosen the slot is not known, and many blocks are searched for it
+  const isValid = slot === null && (await node.isBlockhashValid(toBase58(readParts(unsigned).blockhash)));
+  const found: Expiry = isValid ? { state: 'open' } : await findExpiry(node, chain, unsigned, { slot, begunAt });
   if (found.state === 'found') {
     const { executed, block } = found;
     const effect = toEffect(executed, block, unsigned);

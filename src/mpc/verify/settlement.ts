@@ -16,8 +16,8 @@ import {
 } from './ordered';
 
 /**
- * Carries out what somebody has authorised with a signature: the payer's money moves, and the house pays the fee. Whether the payer's
- * signature is good only the chain says; where it is not, the fee is lost.
+ * Carries out what somebody has authorised with a signature: the payer's money moves, and the house pays the fee. Where the
+ * family's codec cannot say whether the payer's signature is good, only the chain does; where it is not, the fee is lost.
  */
 export const settlement: Rule = (ordered) => {
   const { claims, chain, described } = ordered;

@@ -9,7 +9,7 @@ import type { FailureCode } from '../../platform/codes';
 import { GatewayError } from '../../platform/errors';
 import { screening } from '../../screening/destinations';
 import type { TransactionEntity } from '../../transactions/entity';
-import type { SignedType } from '../../transactions/signed-type';
+import { rulesOf } from '../../transactions/signed-type';
 import { changeState, isEnded, findTransactionForUpdate } from '../../transactions/state';
 import type { Attempts } from '../attempts';
 import { loadAttempts } from '../load-attempts';
@@ -105,7 +105,7 @@ async function endAndUnlock(
  * @throws GatewayError not_cancellable while an attempt may still be executed, and while another one may be begun.
  */
 export function failByProof(
-  deps: Pick<TransferDependencies, 'database' | 'getSignedType'>,
+  deps: Pick<TransferDependencies, 'database' | 'registry' | 'getFamily' | 'getSignedType'>,
   { txId }: { txId: string },
 ): Promise<TransferEnd> {
   return inTransaction(deps.database, async (manager) => {
@@ -113,7 +113,7 @@ export function failByProof(
     if (isEnded(transfer)) return toEnd(transfer);
     const attempts = await loadAttempts(manager, txId);
     if (!attempts.allImpossible) throw new GatewayError('not_cancellable', 'An attempt of the transfer may still be executed');
-    const { code, reason } = await findReasonToFail(manager, deps.getSignedType(transfer.transactionType), transfer, attempts);
+    const { code, reason } = await findReasonToFail(manager, deps, transfer, attempts);
     const end = { status: 'FAILED', code, reason } as const;
     await endAndUnlock(manager, transfer, end);
     if (transfer.isHeld) await repayFromHold(manager, transfer);
@@ -124,7 +124,7 @@ export function failByProof(
 
 async function findReasonToFail(
   manager: EntityManager,
-  type: SignedType,
+  { registry, getFamily, getSignedType }: Pick<TransferDependencies, 'registry' | 'getFamily' | 'getSignedType'>,
   transfer: TransactionEntity,
   attempts: Attempts,
 ): Promise<RefusalReason> {
@@ -135,7 +135,9 @@ async function findReasonToFail(
     return { code: 'abandoned', reason: 'The transfer was abandoned and its attempts can no longer be executed' };
   if (attempts.endsByProof)
     return { code: 'funding_lost', reason: 'What it was to spend was reorganised away, and can never come back' };
-  if (type.rules?.expired === 'fail') return { code: 'expired', reason: 'It has moved nothing, and never can' };
+  const type = getSignedType(transfer.transactionType);
+  const { expired: whenExpired } = rulesOf(type, getFamily(registry.get(transfer.chain).family));
+  if (whenExpired === 'fail') return { code: 'expired', reason: 'It has moved nothing, and never can' };
   const timeLeft = await type.timeLeft(manager, transfer);
   if (timeLeft !== null && timeLeft <= 0) return expired;
   const refusal = await findRefusal(manager, { txId: transfer.txId, attempt: attempts.nextNumber });

@@ -13,7 +13,7 @@ import { refusedLately } from '../../settlers/refused-lately';
 import type { StartLimits } from '../../transfers/start/start-limits';
 import { TransactionEntity } from '../../transactions/entity';
 import type { Reason } from '../reasons';
-import type { GoodPayment } from '../verify';
+import { type GoodPayment, unnamedReason } from '../verify';
 import { isApprovalWithinLimits, lockApprovals } from './approval-limits';
 import { claimPayment, type NewSettlement, toAction } from './claim';
 import { type PaymentKey } from './claimed';
@@ -86,7 +86,7 @@ async function accept(
   await starts.assertBacklogHasRoom(manager, clientId);
   const candidates = served.settlers.filter(({ isActive, address }) => isActive && (payment.facilitator ?? address) === address);
   const [named] = candidates;
-  if (!named) return { outcome: 'refused', reason: 'upto_facilitator_mismatch' };
+  if (!named) return { outcome: 'refused', reason: unnamedReason({ chain, scheme }) };
   // what moves nothing costs nothing
   const isFree = payment.amount === 0n;
   const bounds = isFree ? free : await boundGas(manager, getFamily, { payment, topUp }, named);

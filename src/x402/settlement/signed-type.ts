@@ -26,6 +26,7 @@ export const settlement: SignedType = {
   },
   assertMayContinue: assertIsInTime,
   timeLeft: (manager, { txId }) => settlementTimeLeft(manager, txId),
+  rules: ({ rules, settlementRules = rules }) => settlementRules,
   findDifference,
   needsSponsoring: async (manager, { txId }) =>
     (await manager.query<unknown[]>('select from x402_approvals where tx_id = $1', [txId])).length > 0,

@@ -6,7 +6,7 @@ import type { AuthoriserActivities } from '../../../src/messages/authoriser';
 import { type NodeIndex, nodeIndexes } from '../../../src/messages/nodes';
 import type { MpcNodeActivities } from '../../../src/messages/signing';
 import { authoriserTaskQueue, mainTaskQueue, nodeTaskQueue } from '../../../src/messages/task-queues';
-import { readNodeKeys } from '../../../src/mpc/identity';
+import { type NodeKeys, readNodeKeys } from '../../../src/mpc/identity';
 import { Worker } from '@temporalio/worker';
 import { withMappedErrors } from '../../../activities/errors';
 import { buildWallet, type BuiltWallet } from '../../factories';
@@ -26,6 +26,8 @@ export interface Scene {
   fixture: Fixture;
   group: Group;
   temporal: Awaited<ReturnType<typeof startTemporal>>;
+  /** What the nodes sign attestations with. */
+  attesting: NodeKeys;
   authoriser: AuthoriserActivities;
   /** Set by a test; reset by `reset`. */
   before: { run: Before };
@@ -81,7 +83,7 @@ export async function createScene(waitMs = 10_000): Promise<Scene> {
   };
   await Promise.all(Object.keys(activities).map(startWorker));
   return {
-    ...{ fixture, group, temporal, authoriser: ledger, before, startWorker, stopWorker },
+    ...{ fixture, group, temporal, attesting, authoriser: ledger, before, startWorker, stopWorker },
     wallet: (tenant = fixture.demo) => buildWallet(fixture.database, { clientId: tenant.clientId } as never),
     create: ({ walletId }, key, tenant) =>
       fixture.call('POST', '/accounts', {

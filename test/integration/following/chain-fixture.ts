@@ -6,6 +6,7 @@ import type { ChainClient } from '../../../src/chains/chain-client';
 import type { GetFamily } from '../../../src/chains/family';
 import { ChainRegistry } from '../../../src/chains/registry';
 import type { AttemptKind, Hex } from '../../../src/chains/types';
+import type { KeyMaterial } from '../../../src/mpc/verify/signers';
 import { confirmDeposits } from '../../../src/deposits/confirm';
 import { orphanDeposits } from '../../../src/deposits/orphan';
 import { endPendingDeposits, findPendingHashes, recordPendingDeposits } from '../../../src/deposits/pending';
@@ -187,5 +188,7 @@ type CommonFixture = Awaited<ReturnType<typeof createChainFixture>>;
 
 /** With what each chain has of its own. */
 export interface ChainFixture extends CommonFixture {
+  /** Of accounts that have keys of their own; by key id. */
+  ownKeys?: [string, KeyMaterial][];
   mine: (blocks?: number) => Promise<void>;
 }

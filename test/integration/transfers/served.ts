@@ -69,7 +69,7 @@ export class ServedChain<Fixture extends ChainFixture> {
 
   async serve(changes: Changes = {}): Promise<void> {
     const { fixture, temporal } = this;
-    const keys = keysOf(fixture.wallet, [fixture.alice, fixture.bob]);
+    const keys = new Map([...keysOf(fixture.wallet, [fixture.alice, fixture.bob]), ...(fixture.ownKeys ?? [])]);
     const signTransaction = (node: NodeIndex) => async (request: SignTransactionRequest) => {
       const claims = claimsOf(request.order);
       await changes.sign?.(claims, node, request.peer);

@@ -33,6 +33,7 @@ describe('a transaction that somebody offers', () => {
         signatures: [Buffer.alloc(64, 5), Buffer.alloc(64, 5)],
         message,
         keys: [settler, payer, program],
+        blockhash: Buffer.alloc(32, 4),
         instructions: [{ program, accounts: [settler, payer], data: Buffer.from([7]) }],
       },
     });

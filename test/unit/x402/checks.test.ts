@@ -52,15 +52,19 @@ describe('networks and schemes', () => {
       expect(findNetwork(network, version, new ChainRegistry([chain]))).toEqual({ chain });
   });
 
-  it('payments of Solana are of another scheme, also where the gateway has the chain: they are not settled yet', () => {
-    const chains = new ChainRegistry(solana.local);
+  it('a transaction of its payer is a payment of Solana, and elsewhere of another scheme', () => {
     const changes = { 'paymentPayload.payload': { transaction: 'AQAB' } };
     const networks = { 'paymentPayload.network': 'solana', 'required.network': 'solana' };
-    for (const body of [
+    const bodies = [
       change(eip3009V2(), { ...changes, 'terms.network': 'solana:local' }),
       change(eip3009V1(), { ...changes, ...networks }),
-    ])
-      expect(readPaymentRequest(body, chains, 'verify')).toMatchObject({ reason: 'unsupported_scheme' });
+    ];
+    for (const body of bodies) {
+      const read = readPaymentRequest(body, new ChainRegistry(solana.local), 'verify');
+      expect(read).toMatchObject({ request: { payloadType: 'transaction', scheme: 'exact', chain: { caip2: 'solana:local' } } });
+      expect(readPaymentRequest(body, registry, 'verify')).toMatchObject({ reason: 'unsupported_scheme' });
+    }
+    expect(readPaymentRequest(change(eip3009V2(), changes), registry, 'verify')).toMatchObject({ reason: 'unsupported_scheme' });
   });
 
   it('a method is one of its family, and of its schemes', () => {

@@ -1,7 +1,5 @@
-import type { findPaymentMethod } from '../../../src/chains/payment-methods';
 import { SolanaPaymentClient } from '../../../src/chains/solana/payments/client';
 import { parseAddress } from '../../../src/chains/solana/codec/address';
-import { signedTransaction } from '../../../src/chains/solana/payments/transaction';
 import type { JsonObject } from '../../../src/chains/types';
 import { checkPayment } from '../../../src/x402/check';
 import { reasons } from '../../../src/x402/reasons';
@@ -14,16 +12,10 @@ import { bodyOf, chainDefinition, limit, makeScene, offer, pay, price, registry,
 
 /** The verdicts of the gateway compared with those of the official facilitator, on the same local chain. */
 
-// the method is not in the table: /verify and /supported do not know it before it is settled too
-jest.mock('../../../src/chains/payment-methods', () => ({ ...jest.requireActual('../../../src/chains/payment-methods') }));
-
 let scene: Scene;
 let theirs: ((body: JsonObject) => Promise<string>) | undefined;
 
 beforeAll(async () => {
-  const methods = jest.requireMock<{ findPaymentMethod: typeof findPaymentMethod }>('../../../src/chains/payment-methods');
-  methods.findPaymentMethod = (family, { payloadType, scheme }) =>
-    family === chainDefinition.family && payloadType === 'transaction' && scheme === 'exact' ? signedTransaction : undefined;
   // the package says what it cannot decode
   jest.spyOn(console, 'error').mockReturnValue();
   scene = await makeScene();

@@ -36,6 +36,7 @@ export const permit2: PaymentMethod = {
       signed: [...signed, witness.to, witness.facilitator, witness.validAfter].join(),
     };
   },
+  named: { upto: { field: 'facilitatorAddress', refusal: 'upto_facilitator_mismatch' } },
   failures: { exact: exactPermitFailures, upto: uptoPermitFailures },
   check,
 };

@@ -3,9 +3,8 @@ import { within } from '../../../platform/within';
 import { EndpointList, unavailable } from '../../endpoints';
 import type { ApprovalQuote, Payment, PaymentClient, Simulated } from '../../payments';
 import type { ChainDefinition } from '../../types';
-import { isJsonObject } from '../../json';
-import type { JsonValue } from '../../types';
 import { SolanaNode } from '../node';
+import { isOfSettler } from './simulated';
 
 /** Time of one simulation with all endpoints: somebody waits for the verdict. */
 const maxSimulationMs = 10_000;
@@ -39,11 +38,4 @@ export class SolanaPaymentClient implements PaymentClient {
   quoteApproval(): Promise<ApprovalQuote> {
     return Promise.reject(new Error('there are no approvals on Solana'));
   }
-}
-
-/** It says nothing about the payment that the fee payer, account 0, cannot pay. */
-function isOfSettler(error: JsonValue): boolean {
-  if (error === 'AccountNotFound' || error === 'InsufficientFundsForFee') return true;
-  const rent = isJsonObject(error) ? error.InsufficientFundsForRent : undefined;
-  return isJsonObject(rent) && rent.account_index === 0;
 }

@@ -30,6 +30,13 @@ export interface OfferedTransfer {
   amount: bigint;
 }
 
+export interface OfferedPayment {
+  transfer: OfferedTransfer;
+  /** Limit of compute units, and millionths of a lamport for each of it. */
+  units: number;
+  price: bigint;
+}
+
 /**
  * Limit and price of the compute units, the transfer, and then only memos and checks of a wallet: nothing else may move anything, and
  * nothing may be created at the settler's cost. What instructions have behind their fields is as meaningless here as to the programs.
@@ -37,14 +44,15 @@ export interface OfferedTransfer {
 export function readLayout(
   instructions: readonly OfferedInstruction[],
   version: 1 | 2,
-): { transfer: OfferedTransfer } | { reason: PaymentReason } {
+): OfferedPayment | { reason: PaymentReason } {
   if (instructions.length < 3 || instructions.length > maxInstructions[version])
     return { reason: 'invalid_exact_svm_payload_transaction_instructions_length' };
   const [limit, price] = instructions as [OfferedInstruction, OfferedInstruction];
   const refused = limitReason(limit) ?? priceReason(price);
   if (refused) return { reason: refused };
   const transfer = readTransfer(instructions[transferAt] as OfferedInstruction);
-  return transfer ? { transfer } : { reason: 'invalid_exact_svm_payload_no_transfer_instruction' };
+  if (!transfer) return { reason: 'invalid_exact_svm_payload_no_transfer_instruction' };
+  return { transfer, units: limit.data.readUInt32LE(1), price: price.data.readBigUInt64LE(1) };
 }
 
 /** What follows the transfer. */

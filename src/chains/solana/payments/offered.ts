@@ -8,6 +8,8 @@ export interface OfferedTransaction {
   message: Buffer;
   /** Signers first, the fee payer before the others; without those of lookup tables. 32 bytes each. */
   keys: Buffer[];
+  /** Of the block that it refers to. */
+  blockhash: Buffer;
   instructions: OfferedInstruction[];
 }
 
@@ -31,7 +33,12 @@ export function readOffered(text: unknown): Offered {
   if (typeof text !== 'string' || text.length > 4 * Math.ceil(maxBytes / 3)) return { refused: 'malformed' };
   const bytes = Buffer.from(text, 'base64');
   // the decoder passes over letters that are not of the alphabet
-  if (bytes.toString('base64') !== text || bytes.length > maxBytes) return { refused: 'malformed' };
+  return bytes.toString('base64') === text ? readTransaction(bytes) : { refused: 'malformed' };
+}
+
+/** @param bytes in wire format */
+export function readTransaction(bytes: Buffer): Offered {
+  if (bytes.length > maxBytes) return { refused: 'malformed' };
   try {
     return read(bytes);
   } catch {
@@ -50,7 +57,7 @@ function read(bytes: Buffer): Offered {
   const signers = isLegacy ? (first as number) : byte(reader);
   const [readonlySigners, readonlyOthers] = [byte(reader), byte(reader)];
   const keys = reader.list(() => reader.take(keyBytes));
-  reader.take(keyBytes);
+  const blockhash = reader.take(keyBytes);
   const called = reader.list(() => ({
     program: byte(reader),
     accounts: [...reader.take(reader.length())],
@@ -70,7 +77,7 @@ function read(bytes: Buffer): Offered {
     if (program === 0) throw new Error('the fee payer is no program');
     return { program: key(program), accounts: accounts.map(key), data };
   });
-  return { transaction: { signatures, message, keys, instructions } };
+  return { transaction: { signatures, message, keys, blockhash, instructions } };
 }
 
 const byte = (reader: ReturnType<typeof createReader>): number => reader.take(1)[0] as number;

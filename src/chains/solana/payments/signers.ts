@@ -1,5 +1,6 @@
 import type { PaymentReason } from '../../payment-reasons';
 import { maxSigners } from './limits';
+import type { OfferedTransfer } from './layout';
 import type { OfferedTransaction } from './offered';
 import { isSignedBy } from './signed-by';
 
@@ -12,6 +13,10 @@ export function signersReason({ signatures, message, keys }: OfferedTransaction,
   const isSigned = others.every((signature, index) => isSignedBy(keys[index + 1] as Buffer, signature, message));
   return isSigned ? null : 'invalid_exact_svm_payload_signature_invalid';
 }
+
+/** The owner of the tokens, or whom he has allowed to use them, is the other signer: no group of signers that a program counts. */
+export const isByPayer = ({ keys }: OfferedTransaction, { authority }: OfferedTransfer): boolean =>
+  keys[1]?.equals(authority) === true;
 
 /** A program that is given the settler as an account has its signature, and may do with it whatever the settler itself may. */
 export function isolationReason({ instructions }: OfferedTransaction, settler: Buffer): PaymentReason | null {

@@ -11,10 +11,10 @@ import type {
 } from '../../payments';
 import { messageHash } from '../codec';
 import { fromBase58, toBase58 } from '../codec/base58';
-import { writeLength } from '../codec/message';
+import { withoutSettler } from '../codec/settlement';
 import { type OfferedTransfer, otherReason, othersOf, readLayout } from './layout';
 import { type OfferedTransaction, readOffered } from './offered';
-import { isolationReason, signersReason } from './signers';
+import { isByPayer, isolationReason, signersReason } from './signers';
 import { partyReason, readTerms, type Terms, transferReason } from './terms';
 
 /** Named as the official package names the same difference in what the payer has signed. */
@@ -25,6 +25,8 @@ const disagreements: Record<AgreedField, PaymentReason> = {
   payTo: 'invalid_exact_svm_payload_recipient_mismatch',
   amount: 'invalid_exact_svm_payload_amount_mismatch',
 };
+
+const notManaged: PaymentReason = 'invalid_exact_svm_fee_payer_not_managed_by_facilitator';
 
 const failures: Record<SettlementFailure, PaymentReason> = {
   expired: 'invalid_exact_svm_transaction_failed',
@@ -56,6 +58,7 @@ export const signedTransaction: PaymentMethod = {
     const hash = messageHash(offered.transaction.message);
     return { identity: hash, signed: hash };
   },
+  named: { exact: { field: 'feePayer', refusal: notManaged } },
   failures: { exact: failures, upto: failures },
   check,
 };
@@ -67,8 +70,7 @@ function check(request: PaymentRequest, context: PaymentContext): Checked {
   const { feePayer } = request.extra;
   if (typeof feePayer !== 'string' || feePayer === '') return refuse('invalid_exact_svm_payload_missing_fee_payer');
   const settler = fromBase58(feePayer, 32);
-  if (!settler || !context.settlers.has(settler.toString('hex')))
-    return refuse('invalid_exact_svm_fee_payer_not_managed_by_facilitator');
+  if (!settler || !context.settlers.has(settler.toString('hex'))) return refuse(notManaged);
   const offered = readOffered(request.payload.transaction);
   if (!('transaction' in offered)) return refuse(unreadReason(offered.refused, request.version));
   const { transaction } = offered;
@@ -79,6 +81,8 @@ function check(request: PaymentRequest, context: PaymentContext): Checked {
   const { transfer } = layout;
   if (context.settlers.has(transfer.authority.toString('hex')))
     return refuse('invalid_exact_svm_payload_transaction_fee_payer_transferring_funds');
+  // the chain refuses it too, unless a group of signers is the owner
+  if (!isByPayer(transaction, transfer)) return refuse('invalid_exact_svm_transaction_simulation_failed');
   const terms = readTerms(request);
   if (!terms) return refuse('invalid_payment_requirements');
   const reason =
@@ -119,7 +123,3 @@ function toPayment(
     ...{ isWrapped: false, domain: null, facilitator: feePayer, sponsoring: { type: 'none' } },
   };
 }
-
-/** What stands in the settler's place means nothing: one payment has one form. */
-const withoutSettler = ({ signatures, message }: OfferedTransaction): Buffer =>
-  Buffer.concat([writeLength(signatures.length), Buffer.alloc(64), ...signatures.slice(1), message]);

@@ -28,10 +28,28 @@ export const officialReasons = (): Set<string> =>
       .flatMap((source) => [...source.matchAll(/"([a-z0-9]+(?:_[a-z0-9]+)+)"/g)].map(([, text]) => text as string)),
   );
 
+const load = async <T>(...parts: string[]): Promise<T> =>
+  (await import(path.join(officialPackage('@x402/svm') ?? '', 'dist', 'cjs', ...parts, 'index.js'))) as T;
+
+interface PayerScheme {
+  createPaymentPayload: (version: number, requirements: JsonObject) => Promise<{ payload: JsonObject }>;
+}
+type PayerClass = new (signer: KeyPairSigner, config: { rpcUrl: string }) => PayerScheme;
+
+/** `payload` of the protocol as the official client makes it, of a version. */
+export async function officialPayload(
+  version: 1 | 2,
+  { url, payer, required }: { url: string; payer: KeyPairSigner; required: JsonObject },
+): Promise<JsonObject> {
+  const scheme =
+    version === 2
+      ? (await load<{ ExactSvmScheme: PayerClass }>('exact', 'client')).ExactSvmScheme
+      : (await load<{ ExactSvmSchemeV1: PayerClass }>('exact', 'v1', 'client')).ExactSvmSchemeV1;
+  return (await new scheme(payer, { rpcUrl: url }).createPaymentPayload(version, required)).payload;
+}
+
 /** The official facilitator with its own limits. Its verdict is 'valid' or the reason. @throws whatever the package throws */
 export async function officialVerifier(url: string, settler: KeyPairSigner): Promise<(body: JsonObject) => Promise<string>> {
-  const load = async <T>(...parts: string[]): Promise<T> =>
-    (await import(path.join(officialPackage('@x402/svm') ?? '', 'dist', 'cjs', ...parts, 'index.js'))) as T;
   const { toFacilitatorSvmSigner } = await load<{ toFacilitatorSvmSigner: (signer: unknown, rpc: object) => unknown }>();
   const { ExactSvmScheme } = await load<Package>('exact', 'facilitator');
   const { ExactSvmSchemeV1 } = await load<PackageV1>('exact', 'v1', 'facilitator');

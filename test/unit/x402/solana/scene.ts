@@ -29,6 +29,7 @@ export const registry = new ChainRegistry([chainDefinition]);
 export const memoProgram = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr';
 export const lighthouse = 'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95';
 
+/** Whose key the test has. */
 export interface Holder {
   secret: Uint8Array;
   address: Address;
@@ -54,7 +55,7 @@ export interface Scene {
   oldBlockhash: string;
 }
 
-async function makeHolder(chain: TestChain, tokens = 0n): Promise<Holder> {
+export async function makeHolder(chain: TestChain, tokens = 0n): Promise<Holder> {
   const secret = ed25519.utils.randomSecretKey();
   const signer = await createKeyPairSignerFromPrivateKeyBytes(secret);
   await chain.client.fund(signer.address, sol(1));
@@ -133,7 +134,10 @@ export interface Offer {
 }
 
 /** What a payer sends: Base64 of a transaction without the signature of its fee payer. */
-export function offer(scene: Scene, { instructions, changeMessage, changeWire, by = [scene.payer], ...more }: Offer): string {
+export function offer(
+  scene: Pick<Scene, 'settler' | 'payer' | 'blockhash'>,
+  { instructions, changeMessage, changeWire, by = [scene.payer], ...more }: Offer,
+): string {
   const { feePayer = scene.settler.address, blockhash = scene.blockhash, version = 0 } = more;
   const lifetime = { blockhash: blockhash as Blockhash, lastValidBlockHeight: 0n };
   const { messageBytes, signatures } = compileTransaction(
@@ -176,12 +180,17 @@ export const memo = (text = '0123456789abcdef0123456789abcdef', ...accounts: Add
   data: new Uint8Array(Buffer.from(text)),
 });
 export const check = (): Instruction => ({ programAddress: address(lighthouse), data: new Uint8Array(Buffer.from('check')) });
-export const pay = (scene: Scene, amount = 1_000n): Promise<Instruction> =>
+export const pay = (scene: Pick<Scene, 'payer' | 'seller'>, amount = 1_000n): Promise<Instruction> =>
   transferToken(scene.payer.address, scene.seller, amount);
 
+interface Terms {
+  seller: string;
+  settler: { address: string };
+}
+
 /** What is asked for; the amount has another name in version 1. */
-export const terms = (scene: Scene, version: 1 | 2): JsonObject => ({
-  ...{ scheme: 'exact', network: version === 1 ? 'solana' : caip2, asset: usdc, payTo: scene.seller, maxTimeoutSeconds: 60 },
+export const terms = (scene: Terms, version: 1 | 2, network = caip2): JsonObject => ({
+  ...{ scheme: 'exact', network: version === 1 ? 'solana' : network, asset: usdc, payTo: scene.seller, maxTimeoutSeconds: 60 },
   ...(version === 1
     ? { maxAmountRequired: '1000', resource: 'https://seller.example/', description: '', mimeType: '' }
     : { amount: '1000' }),
