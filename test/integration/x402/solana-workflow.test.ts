@@ -107,6 +107,8 @@ test('what no block has taken has failed once it never can be, and is not made a
   expect(attempts).toHaveLength(1);
   expect(attempts[0]?.impossible_proof).toMatchObject({ last_block_height: expect.any(Number) as number });
   expect(await settle(body)).toMatchObject({ reason: 'invalid_exact_svm_transaction_failed' });
+  // nothing else was prepared, which would have been refused
+  expect(await fixture.database.query('select attempt from refusals')).toEqual([]);
   // signed bytes exist: it is nobody's to be settled again
   expect(await fixture.database.query('select released_at from x402_settlements')).toEqual([{ released_at: null }]);
   expect(await charges()).toEqual([]);
