@@ -104,9 +104,10 @@ export type BroadcastOutcome =
   | { outcome: 'accepted' }
   /**
    * Refused as long as what it depends on is in no block, or since it has expired, or refers to a block that is gone: what becomes of it is
-   * shown by `status`. `isPassing`: or for what may be over within seconds.
+   * shown by `status`. `passing`: or for what may be over within seconds, and
+   * with `price` would be at a higher one.
    */
-  | { outcome: 'waiting'; reason: string; isPassing?: boolean }
+  | { outcome: 'waiting'; reason: string; passing?: 'price' | 'view' }
   | { outcome: 'rejected'; reason: string };
 
 export interface BlockTransaction {

@@ -70,7 +70,8 @@ class Follower {
       stop.abort();
       this.spends.end();
       await watching;
-      await this.signalling;
+      if (signal.aborted) await this.options.notifier.giveUp();
+      else await this.signalling;
     }
   }
 

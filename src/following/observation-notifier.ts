@@ -9,6 +9,8 @@ const goneFactor = 10;
 const longestFactor = 120;
 
 const defaultResignalMs = 30_000;
+/** Longer than the time between two polls of any chain, and shorter than another process follows for at a time, which has told others. */
+const forgetAfterMs = 9 * 60_000;
 
 /**
  * Sends observations of one chain until they have had their consequence: at once when they change, then again after `resignalMs`, with
@@ -21,6 +23,7 @@ export class ObservationNotifier implements TransferNotifier {
   /** The newest observations, while those of an earlier call are sent. */
   private next: ReadonlyMap<string, ChainObservation> | null = null;
   private sending: Promise<void> | null = null;
+  private usedAt = Date.now();
   /** What is being sent may be wrong by now. */
   private isStopped = false;
 
@@ -36,8 +39,16 @@ export class ObservationNotifier implements TransferNotifier {
    */
   sendAll(observations: ReadonlyMap<string, ChainObservation>): Promise<void> {
     this.next = observations;
-    this.sending ??= this.sendNext().finally(() => (this.sending = null));
+    this.sending ??= this.sendNext();
     return this.sending;
+  }
+
+  /** Ends after the signals on their way; the rest is sent at the next call. */
+  async giveUp(): Promise<void> {
+    this.next = null;
+    this.isStopped = true;
+    await this.sending;
+    this.isStopped = false;
   }
 
   /**
@@ -45,24 +56,27 @@ export class ObservationNotifier implements TransferNotifier {
    * whatever is on its way.
    */
   async sendOnce(txId: string, observation: ChainObservation): Promise<void> {
-    this.next = null;
-    this.isStopped = true;
-    await this.sending;
-    this.isStopped = false;
+    await this.giveUp();
     this.sent.delete(txId);
     await this.send(txId, observation);
     this.sent.delete(txId);
   }
 
   private async sendNext(): Promise<void> {
-    while (this.next) {
-      const observations = this.next;
-      this.next = null;
-      await this.sendDue(observations);
+    try {
+      while (this.next) {
+        const observations = this.next;
+        this.next = null;
+        await this.sendDue(observations);
+      }
+    } finally {
+      this.sending = null;
     }
   }
 
   private async sendDue(observations: ReadonlyMap<string, ChainObservation>): Promise<void> {
+    if (Date.now() - this.usedAt > forgetAfterMs) this.sent.clear();
+    this.usedAt = Date.now();
     for (const txId of this.sent.keys()) {
       if (!observations.has(txId)) this.sent.delete(txId);
     }
@@ -71,8 +85,8 @@ export class ObservationNotifier implements TransferNotifier {
       if (this.next || this.isStopped) return;
       const chunk = due.slice(start, start + concurrency);
       const sent = await Promise.all(chunk.map(([txId, observation]) => this.send(txId, observation)));
-      // the rest would fail as well, each after its time-out
-      if (sent.includes(false)) return;
+      // the rest would fail as well, each after its time-out; one alone may be its workflow's fault
+      if (!sent.includes(true)) return;
     }
   }
 

@@ -33,6 +33,8 @@ export type SignalTransfer = (txId: string, observation: ChainObservation) => Pr
 export interface TransferNotifier {
   /** `observations`: of all transactions that wait now. */
   sendAll(observations: ReadonlyMap<string, ChainObservation>): Promise<void>;
+  /** Ends after what is on its way; the rest is sent at the next call. */
+  giveUp(): Promise<void>;
   /** Of what was taken back: after whatever is on its way. */
   sendOnce(txId: string, observation: ChainObservation): Promise<void>;
 }

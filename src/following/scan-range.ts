@@ -1,7 +1,7 @@
 /** Blocks of one scan at most: bounds memory, the length of a database transaction and what a retry repeats. */
 const longest = 20;
 
-/** How many blocks to ask for at once: half as many when an endpoint does not answer for so many, then more again. */
+/** How many blocks to ask for at once: half as many when an endpoint does not answer for so many, then one more at a time. */
 export class ScanRange {
   private length = longest;
 
@@ -10,7 +10,7 @@ export class ScanRange {
     const asked = this.length;
     try {
       const found = await scan(Math.min(head, from + asked - 1));
-      this.length = Math.min(longest, asked * 2);
+      this.length = Math.min(longest, asked + 1);
       return found;
     } catch (error) {
       this.length = Math.ceil(asked / 2);

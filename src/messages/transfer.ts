@@ -151,8 +151,8 @@ export interface Broadcast {
 export type BroadcastResult =
   /** `status`: of the transfer, SUBMITTED unless it has ended. */
   | { outcome: 'accepted'; hash: string; status: string }
-  /** Not accepted as long as what it depends on is in no block; it is sent again, soon if the reason `isPassing`. */
-  | { outcome: 'waiting'; reason: string; isPassing?: boolean }
+  /** Not accepted as long as what it depends on is in no block; it is sent again. `passing`: soon, and `price`: a higher one would help too. */
+  | { outcome: 'waiting'; reason: string; passing?: 'price' | 'view' }
   | { outcome: 'rejected'; reason: string }
   /** Not sent: the destination was blacklisted after signing had begun. */
   | { outcome: 'blacklisted' }

@@ -24,13 +24,15 @@ export async function afterSending(
   { attempt, tries }: { attempt: number; tries: number },
 ): Promise<Next> {
   const { txId, progress } = state;
+  state.unsentReason = null;
   switch (result.outcome) {
     case 'accepted':
       progress.passed(result.status);
       return follow(state);
     case 'waiting':
       progress.report('broadcast', result.reason, attempt);
-      return follow(state, result.isPassing);
+      if (result.passing === 'view') state.unsentReason = result.reason;
+      return follow(state, result.passing !== undefined);
     case 'unsigned':
       return { next: 'resume', kind: result.kind };
     case 'withheld':

@@ -38,7 +38,10 @@ async function nextStatus(state: TransferState): Promise<ChainObservation> {
   state.progress.report('confirm', `Waiting for ${requiredConfirmations} confirmations on ${chain}`, state.lastAttempt);
   const observed = await state.nextObservation(state.polls.next(Math.min(stuckAfterMs, state.timeLeftMs)));
   const seen = observed ?? (await chainActivities(chain).observe({ txId: state.txId }));
-  if (seen.state !== 'absent') state.polls.calm();
+  if (seen.state !== 'absent') {
+    state.unsentReason = null;
+    state.polls.calm();
+  }
   const link = seen.hash && explorerTx?.replace('{hash}', seen.hash);
   state.progress.report(
     'confirm',
@@ -60,6 +63,8 @@ function whenStuck(state: TransferState): Next {
     return state.isAbandoned ? { next: 'confirm' } : { next: 'broadcast', attempt: state.lastAttempt, tries: 2 };
   }
   if (state.isAbandoned && rules.abandoned === 'expiry') return { next: 'confirm' };
+  if (state.unsentReason !== null && !state.isTimed)
+    return park('broadcast_rejected', state.unsentReason, { next: 'broadcast', attempt: state.lastAttempt, tries: 1 });
   // those behind what is abandoned by time wait for its nonce: the authoriser limits its cancellations
   const isLimited = !(state.isTimed && state.isAbandoned);
   if (isLimited && state.lastAttempt >= attemptLimit)

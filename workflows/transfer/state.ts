@@ -26,6 +26,8 @@ export class TransferState {
   isFollowed = false;
   /** Abandoned: only cancellations are signed. */
   isAbandoned = false;
+  /** Why no node has taken the newest attempt yet, where a higher fee would not help. */
+  unsentReason: string | null = null;
   /** Start of the newest attempt's wait for inclusion. */
   waitingSince = 0;
   private held: HeldTransfer | undefined;

@@ -1,7 +1,7 @@
 import { keccak256 } from 'viem';
 import type { Offered } from '../offer';
 import type { Hex } from '../types';
-import { NodeRefusal, type RpcCall } from './rpc';
+import { isEndpointTrouble, NodeRefusal, type RpcCall } from './rpc';
 import type { RpcTransaction } from './rpc-types';
 
 interface Rejection {
@@ -10,62 +10,71 @@ interface Rejection {
   reason: string;
   /** The node may have the transaction already: it is asked for the hash before the refusal is accepted. */
   mayBeKnown?: boolean;
-  /** By the node's view of its pool or of the chain: another node may take it, or this one later. */
-  isPassing?: boolean;
+  /** Another node may take it, or this one later; `price`: or at a higher one. */
+  passing?: 'price' | 'view';
 }
 
-/** Error messages of go-ethereum, Nethermind, Erigon, Besu, Reth, Anvil and the rollups' sequencers; the first that fits counts. */
+/**
+ * Error messages of go-ethereum, op-geth, Nethermind, Erigon, Besu, Reth, Nitro and Anvil; the first that fits counts. Words that are not
+ * here are a refusal too, which another endpoint may not share.
+ */
 const rejections: readonly Rejection[] = [
   {
-    pattern: /already known|already imported|\bknown transaction|alreadyknown|already in (the )?(mem|tx)?pool|already exists/i,
-    reason: 'already known',
+    pattern:
+      /already (known|imported|reserved)|\bknown transaction|alreadyknown|already in (the )?(mem|tx)?pool|already exists|same hash/i,
+    reason: 'the node says that it has it',
     mayBeKnown: true,
+    passing: 'view',
   },
   {
-    pattern: /nonce too low|nonce is too low|oldnonce|already been used|invalid nonce/i,
+    pattern: /nonce too low|nonce is too low|oldnonce|already ?(been )?used|invalid nonce/i,
     reason: 'nonce too low: another transaction has used it',
     mayBeKnown: true,
   },
   {
-    pattern: /replacement transaction underpriced|could not replace|underpriced to replace|tries to replace|replacement/i,
+    pattern:
+      /replacement transaction underpriced|could not replace|underpriced to replace|tries to replace|replacementnotallowed|replacement/i,
     reason: 'replacement transaction underpriced',
     mayBeKnown: true,
-    isPassing: true,
+    passing: 'price',
   },
   {
     pattern: /underpriced|feetoolow|fee too low|below.*(base ?fee|minimum)|less than block base fee|gas price too low/i,
     reason: 'transaction underpriced',
     mayBeKnown: true,
-    isPassing: true,
+    passing: 'price',
   },
   {
     pattern:
-      /pool (is )?(full|overflow)|(pool|queue) is full|too many (pending|queued)|account limit exceeded|in-?flight transaction limit/i,
+      /pool (is )?(full|overflow)|queue (is )?full|too many (pending|queued)|account limit exceeded|in-?flight transaction limit/i,
     reason: 'the pool of the node is full',
     mayBeKnown: true,
-    isPassing: true,
+    passing: 'price',
   },
   {
-    pattern: /insufficient funds|insufficient balance|upfront cost/i,
+    pattern: /insufficient ?funds|insufficient ?balance|upfront cost/i,
     reason: 'insufficient funds for value and gas',
-    isPassing: true,
+    passing: 'view',
   },
   {
-    pattern: /nonce too high|nonce gap|gapped.?nonce/i,
+    pattern: /nonce ?too ?(high|far|distant)|nonce is too (high|far|distant)|nonce ?gap|gapped.?nonce|with a lower nonce/i,
     reason: 'nonce too high: earlier ones are not executed',
-    isPassing: true,
+    passing: 'view',
+  },
+  {
+    pattern: /try again|please retry|temporarily (not |un)available|exceeds the configured cap/i,
+    reason: 'the node does not take it for now',
+    passing: 'view',
   },
   { pattern: /intrinsic gas|gas limit|exceeds block/i, reason: 'gas limit refused' },
   { pattern: /chain ?id|invalid sender|invalid signature/i, reason: 'signature or chain id refused' },
 ];
 
-/** JSON-RPC and EIP-1474: limit exceeded, method not found, resource unavailable: they say nothing about the transaction. */
-const endpointCodes: readonly number[] = [-32005, -32601, -32002];
-const limitsRequests = /rate.?limit|too many requests|request limit/i;
+const limitsRequests = /rate.?limit|too many requests|request limit|compute units/i;
 
 /**
  * eth_sendRawTransaction. Safe to repeat: bytes that a node already has count as accepted. What is refused for a passing reason is
- * waited for: it is sent again, and replaced when that takes too long. The reason is never the node's own message, since nodes repeat
+ * waited for. The reason is never the node's own message, since nodes repeat
  * calldata in it.
  * @throws what the call throws when the node did not respond: the outcome is then unknown and the same bytes are sent again.
  */
@@ -76,15 +85,13 @@ export async function broadcastTo(call: RpcCall, bytes: Hex): Promise<Offered> {
   } catch (error) {
     if (!(error instanceof NodeRefusal)) throw error;
     const rejection = rejections.find(({ pattern }) => pattern.test(error.nodeMessage));
-    // an internal error with an unknown message says nothing about the transaction
-    if (!rejection && error.code === -32603) throw error;
-    if (rejection?.reason === 'already known') return { outcome: 'accepted' };
-    if (rejection?.mayBeKnown && (await isKnown(call, keccak256(bytes)))) return { outcome: 'accepted' };
-    if (!rejection && (endpointCodes.includes(error.code) || limitsRequests.test(error.nodeMessage)))
+    if (!rejection && (isEndpointTrouble(error) || limitsRequests.test(error.nodeMessage)))
       throw new Error('the endpoint did not pass it on');
-    const reason = rejection?.reason ?? `refused by the node (code ${error.code})`;
-    return rejection?.isPassing
-      ? { outcome: 'waiting', reason, isPassing: true, mayTakeElsewhere: true }
+    if (rejection?.mayBeKnown && (await isKnown(call, keccak256(bytes)))) return { outcome: 'accepted' };
+    if (!rejection) return { outcome: 'rejected', reason: `refused by the node (code ${error.code})`, mayTakeElsewhere: true };
+    const { reason, passing } = rejection;
+    return passing
+      ? { outcome: 'waiting', reason, passing, mayTakeElsewhere: true }
       : { outcome: 'rejected', reason, mayTakeElsewhere: false };
   }
 }

@@ -158,8 +158,11 @@ function getCauses(error: unknown): Cause[] {
   return causes;
 }
 
-/** JSON-RPC codes of problems of the endpoint itself: another one may succeed. */
-const endpointTroubles = new Set([-32005, -32601, -32603, -32002, -32097, 429]);
+/** JSON-RPC codes of problems of the endpoint itself, those of its proxies included: another one may succeed. */
+const endpointTroubles = new Set([-32002, -32005, -32011, -32012, -32016, -32097, -32601, -32603, 429]);
+
+/** The endpoint says nothing about the request. */
+export const isEndpointTrouble = ({ code }: NodeRefusal): boolean => endpointTroubles.has(code);
 
 /** The endpoints of one EVM chain. */
 export class Endpoints {
@@ -167,7 +170,7 @@ export class Endpoints {
 
   constructor(chain: ChainDefinition, urls: readonly string[]) {
     const endpoints = urls.map((url, index) => new RpcEndpoint(chain, url, index + 1));
-    this.list = new EndpointList(chain, endpoints, (error) => error instanceof NodeRefusal && !endpointTroubles.has(error.code));
+    this.list = new EndpointList(chain, endpoints, (error) => error instanceof NodeRefusal && !isEndpointTrouble(error));
   }
 
   /**

@@ -62,13 +62,23 @@ const passing = [
   'gapped-nonce tx from delegated accounts',
   'in-flight transaction limit reached for delegated accounts',
   'insufficient funds for gas * price + value: balance 0, tx cost 1',
+  'InsufficientFunds, Account balance: 0, cumulative cost: 1',
+  'NonceGap, Future nonce. Expected nonce: 5',
+  'Transaction nonce is too distant from current sender nonce',
+  'An invalid transaction with a lower nonce exists',
+  'sequencer temporarily not available',
+  'please retry transaction',
+  'queue full',
+  'failed to forward tx to sequencer, please try again. Error message: "timeout"',
+  // by another transaction of the same nonce, as some nodes say it
+  'transaction with the same nonce already exists',
 ];
 test.each(passing)('"%s": the next endpoint takes it', async (message) => {
   expect(await offered([{ message }, { message }])).toEqual({ outcome: { outcome: 'accepted' }, counts: [1, 1] });
 });
 test.each(passing)('"%s", wherever it is offered: it waits', async (message) => {
   const { outcome } = await offered([{ message }, { message }], { last: false });
-  expect(outcome).toEqual({ outcome: 'waiting', reason: expect.any(String), isPassing: true });
+  expect(outcome).toEqual({ outcome: 'waiting', reason: expect.any(String), passing: expect.any(String) });
 });
 
 test.each([
@@ -76,16 +86,26 @@ test.each([
   'invalid chain id for signer: have 5 want 1',
   'intrinsic gas too low: gas 100, minimum needed 21000',
   'exceeds block gas limit',
-  'a sentence that nobody knows',
 ])('"%s": no other endpoint is asked', async (message) => {
   const { outcome, counts } = await offered([{ message }, { message }]);
   expect(outcome).toEqual({ outcome: 'rejected', reason: expect.any(String) });
   expect(counts).toEqual([1, 0]);
 });
 
+test('words that nobody knows: the next endpoint is asked, and it is refused where none takes it', async () => {
+  const refusal = { message: 'a sentence that nobody knows' };
+  expect(await offered([refusal, refusal])).toEqual({ outcome: { outcome: 'accepted' }, counts: [1, 1] });
+  expect((await offered([refusal, refusal], { last: false })).outcome).toEqual({
+    outcome: 'rejected',
+    reason: 'refused by the node (code -32000)',
+  });
+});
+
 test.each([
   { code: -32005, message: 'daily request count exceeded' },
   { code: 429, message: 'Too Many Requests' },
+  { code: 429, message: 'Your app has exceeded its compute units per second capacity' },
+  { code: -32016, message: 'over rate limit' },
   { code: -32000, message: 'rate limit exceeded' },
   { code: -32603, message: 'Internal error' },
 ])('$code "$message": the endpoint has not taken it, another one may', async (refusal) => {

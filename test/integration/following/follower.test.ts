@@ -341,7 +341,7 @@ describe('trouble', () => {
       },
     }) as typeof client;
     await follow({ client: limited });
-    expect(asked.slice(0, 9)).toEqual([20, 10, 5, 10, 5, 3, 6, 12, 20]);
+    expect(asked.slice(0, 9)).toEqual([20, 10, 5, 6, 3, 2, 3, 4, 5]);
     expect(await database.query('select next_block from chain_cursors')).toEqual([
       { next_block: String((await client.head()).number + 1) },
     ]);

@@ -101,6 +101,26 @@ test.each<[string, string, string, (first: Prepared) => Prepared]>([
   await record(txId, name);
 });
 
+test('what no node takes, for another reason than its price, is not signed again: an operator sees the reason', async () => {
+  let isRefused = true;
+  const reason = 'nonce too high: earlier ones are not executed';
+  await served.serve({
+    chain: {
+      broadcast: (input) =>
+        isRefused ? Promise.resolve({ outcome: 'waiting', reason, passing: 'view' }) : fixture.onChain.broadcast(input),
+      observe: (input) => (isRefused ? Promise.resolve(seen('absent')) : fixture.onChain.observe(input)),
+    },
+  });
+  const txId = await served.submit();
+  await parkedAs(txId, 'broadcast_rejected');
+  expect([await kinds(txId), (await fixture.transaction(txId)).failure_message]).toEqual([['first'], reason]);
+  isRefused = false;
+  await served.operations.retry(txId);
+  await served.ends(txId, 'CONFIRMED');
+  await booksAgree(fixture);
+  await record(txId, 'transfer-confirmed-refused-too-long');
+});
+
 test('an attempt that is executed before its cancellation begins is not cancelled but settled', async () => {
   let isSent = false;
   await served.serve({

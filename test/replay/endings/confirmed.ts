@@ -39,6 +39,7 @@ export const confirmed = {
   'transfer-confirmed-observation-outdated': ['parkTransfer: parked', 'signal chainObserved', 'update retry', ...settled],
   'transfer-confirmed-broadcast-rejected': ['broadcast: rejected', ...retried, 'broadcast: rejected', replacement, ...settled],
   'transfer-confirmed-refused-for-now': ['broadcast: waiting', 'observe: absent', 'observe: absent', ...settled],
+  'transfer-confirmed-refused-too-long': ['broadcast: waiting', 'observe: absent', ...retried, 'broadcast: accepted', ...settled],
   'transfer-confirmed-taken-later': ['broadcast: waiting', 'observe: absent', ...settled],
   'transfer-confirmed-retried': ['observe: failed', ...retried, ...settled],
   'transfer-confirmed-replaced': ['observe: pending', replacement, ...settled],

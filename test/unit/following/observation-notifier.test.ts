@@ -38,6 +38,30 @@ test('after the first signals that fail the rest is left to the next call: each 
   expect(tried).toBe(20);
 });
 
+test('one workflow that cannot be signalled holds up no other', async () => {
+  const said = new Set<string>();
+  const signals = new ObservationNotifier(
+    (txId) => (txId === 'tx0' ? Promise.reject(new Error('busy')) : Promise.resolve((said.add(txId), 'sent' as const))),
+    silent,
+    30_000,
+  );
+  await signals.sendAll(new Map(Array.from({ length: 100 }, (_, n) => [`tx${n}`, observation])));
+  expect(said.size).toBe(99);
+});
+
+test('after another process has followed the chain everything is told again', async () => {
+  let sent = 0;
+  const signals = new ObservationNotifier(() => Promise.resolve((sent++, 'sent' as const)), silent, 24 * 60 * 60_000);
+  const send = () => signals.sendAll(new Map([['tx', observation]]));
+  await send();
+  jest.advanceTimersByTime(5 * 60_000);
+  await send();
+  expect(sent).toBe(1);
+  jest.advanceTimersByTime(10 * 60_000);
+  await send();
+  expect(sent).toBe(2);
+});
+
 test('newer observations take the place of those that are not sent yet', async () => {
   const said: string[] = [];
   const signals = new ObservationNotifier((_, { state }) => Promise.resolve((said.push(state), 'sent' as const)), silent, 30_000);
