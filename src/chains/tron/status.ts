@@ -45,13 +45,11 @@ export async function proveAt(node: TronNode, { endpoints, chain, now }: Sight, 
 async function fetchView(node: TronNode, sight: Sight, attempts: KnownAttempt[], proofs: Proofs): Promise<AttemptView> {
   const { chain, now, endpoints } = sight;
   const head = await node.solidHead();
-  const views = await mapBounded(attempts, attemptsAtOnce, (attempt) =>
-    stateOf(node, endpoints, { observer: { chain, head, now }, proofs }, attempt),
-  );
-  return {
-    states: attempts.map(({ attempt }, index) => ({ attempt, ...(views[index] as View).state })),
-    isConclusive: views.every(({ isLacking }) => !isLacking),
-  };
+  const views = await mapBounded(attempts, attemptsAtOnce, async (known) => {
+    const view = await stateOf(node, endpoints, { observer: { chain, head, now }, proofs }, known);
+    return { ...view, state: { attempt: known.attempt, ...view.state } };
+  });
+  return { states: views.map(({ state }) => state), isConclusive: views.every(({ isLacking }) => !isLacking) };
 }
 
 interface View {
