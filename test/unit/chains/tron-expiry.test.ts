@@ -201,7 +201,7 @@ describe('the block that it refers to is gone', () => {
     const names = ['one', 'two'];
     for (const fault of [{ lie: 'ids' }, { down: true }]) {
       await chain.control('endpoint', { name: 'two', ...fault });
-      expect(await stateOf(made, connectTron(chain, names))).toBe('absent');
+      expect(await statusOfTron(connectTron(chain, names), made)).toEqual([{ attempt: 1, state: 'absent', isUnagreed: true }]);
       await expect(connectTron(chain, names).proveImpossible(made.unsigned)).rejects.toMatchObject({ code: 'chain_unavailable' });
       await chain.control('heal');
     }
