@@ -4,12 +4,12 @@ import { followChain } from '../src/following/follower';
 import { ObservationNotifier } from '../src/following/observation-notifier';
 import type { DepositsPort, SignalTransfer } from '../src/following/ports';
 import type { FollowerActivities } from '../src/messages/following';
-import { type ChainDependencies, getClient } from '../src/transfers/dependencies';
+import { getClient, type ObserveDependencies } from '../src/transfers/dependencies';
 import { observeTransfer } from '../src/transfers/confirm/observe';
 import { correctReorged } from '../src/transfers/confirm/reconcile-reorg';
 import { withHeartbeat } from './heartbeat';
 
-export interface FollowDependencies extends ChainDependencies {
+export interface FollowDependencies extends ObserveDependencies {
   registry: ChainRegistry;
   deposits: DepositsPort;
   signalTransfer: SignalTransfer;

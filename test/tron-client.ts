@@ -6,11 +6,14 @@ import type { Holder, TestChain } from './tron-simulator';
 
 export const tronDefinition = (changes: Partial<ChainDefinition> = {}): ChainDefinition => ({ ...tronChain(), ...changes });
 
-/** A minute later than the chain, which runs ahead of the clock when blocks are made on demand. */
+/**
+ * Later than the chain, which runs ahead of the clock when blocks are made on demand: by more than what has expired is waited for (20 blocks),
+ * and so little that the solidified chain does not stand still.
+ */
 export const clockOf =
   ({ simulator }: TestChain): (() => number) =>
   () =>
-    Math.max(Date.now(), simulator.chain.head.timeMs) + 60_000;
+    Math.max(Date.now(), simulator.chain.head.timeMs) + 25_000;
 
 /** `names`: of endpoints of the simulator, in the order in which they are asked; without any it is the simulator itself. */
 export const connectTron = (

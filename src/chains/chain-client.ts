@@ -90,8 +90,11 @@ export interface ImpossibilityProver {
 }
 
 export type AttemptState =
-  /** `isUnfunded`: a reorganisation has removed what it spends, which may come back. */
-  | { state: 'absent'; isUnfunded?: true }
+  /**
+   * `isUnfunded`: a reorganisation has removed what it spends, which may come back. `isUnagreed`: one endpoint shows that it can never be
+   * executed, and counts only once every configured endpoint shows the same.
+   */
+  | { state: 'absent'; isUnfunded?: true; isUnagreed?: true }
   | { state: 'pending'; id: string }
   /** `id` may differ from the known ids of the attempt. */
   | { state: 'included'; id: string; depth: number; effect: InclusionEffect }

@@ -43,6 +43,11 @@ export interface ChainDependencies {
   logger: Logger;
 }
 
+/** Dependencies of asking a chain what became of a transfer. */
+export interface ObserveDependencies extends ChainDependencies {
+  alarms: Alarms;
+}
+
 /** @throws Error for a chain that is not enabled. */
 export function getClient({ clients }: Pick<ChainDependencies, 'clients'>, chain: string): ChainClient {
   const client = clients.get(chain);

@@ -5,7 +5,7 @@ import type { TronNode } from './node';
 const recentBlocks = 65_536;
 /** Of a transaction, from the time of the block that it is executed behind (Constant.MAXIMUM_TIME_UNTIL_EXPIRATION of java-tron). */
 const longestLifeMs = 24 * 60 * 60 * 1000;
-/** Blocks of one number modulo 65,536 that are looked at: on the real networks one lies in a transaction's longest life, or none. */
+/** Blocks of one number modulo 65,536 that are looked at: on the real networks two are enough, since they are more than two days apart. */
 const maxUses = 20;
 
 export interface Reference {
@@ -46,31 +46,32 @@ export async function findFirstSince(
   return newer;
 }
 
-/** `missing`: the chain has other blocks in its place, or none. */
-export type Referred = { found: 'block' | 'missing'; block: Header | null };
+/** `missing`: the chain has other blocks in its place (the newest first), or none. */
+export type Referred = { found: 'block'; block: Header } | { found: 'missing'; others: Header[] };
 
 /**
- * What stands where a transaction refers to, on the chain of one node. A block refers to the last one before it that has such a number
- * (Manager.validateTapos of java-tron), so that all are looked at that the blocks of the transaction's life refer to.
+ * What stands where a transaction refers to, on the chain of one node. A block refers to the last one before it that has such a number,
+ * however old that one is (Manager.validateTapos of java-tron), so that all are looked at that the blocks of the transaction's life refer
+ * to: those in it, and the last one before it.
  * @returns null where the node lacks a block that has to be looked at
  */
 export async function findReferred(
   node: Pick<TronNode, 'solidHeader'>,
   reference: Reference,
-  { endNumber, expirationMs, blockTimeMs }: { endNumber: number; expirationMs: number; blockTimeMs: number },
+  { endNumber, expirationMs }: { endNumber: number; expirationMs: number },
 ): Promise<Referred | null> {
   const last = endNumber - 1;
   const newest = last - ((last - reference.number.readUInt16BE() + recentBlocks) % recentBlocks);
-  let first: Header | null = null;
+  const others: Header[] = [];
   for (let uses = 0; uses < maxUses; uses += 1) {
     const number = newest - uses * recentBlocks;
-    if (number < 0) return { found: 'missing', block: first };
+    if (number < 0) return { found: 'missing', others };
     const header = await node.solidHeader(number);
     if (!header) return null;
     if (header.id.slice(16, 32) === reference.id.toString('hex')) return { found: 'block', block: header };
-    first ??= header;
-    // the one before is too old for every block of the transaction's life
-    if (header.timeMs - recentBlocks * blockTimeMs < expirationMs - longestLifeMs) return { found: 'missing', block: first };
+    others.push(header);
+    // every block of the transaction's life refers to this one, or to a newer one
+    if (header.timeMs < expirationMs - longestLifeMs) return { found: 'missing', others };
   }
   return null;
 }

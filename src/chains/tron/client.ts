@@ -46,7 +46,7 @@ export class TronChainClient implements ChainClient, ImpossibilityProver {
     urls: readonly string[],
     private readonly now: () => number = Date.now,
   ) {
-    const nodes = urls.map((url, index) => new TronNode(chain, url, index + 1));
+    const nodes = urls.map((url, index) => new TronNode(chain, url, index + 1, now));
     // what a node refuses another one may know
     this.endpoints = new EndpointList(chain, nodes, () => false);
   }

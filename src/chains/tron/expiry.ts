@@ -13,7 +13,10 @@ import type { TronNode } from './node';
 const clockBlocks = 20;
 /** Between the reference block and the expiration are 120 blocks, or more when none were made for a while. */
 const maxBlocks = 2_000;
-/** Blocks before the expiration that are looked through where the reference block is gone: twice what the transaction has to live. */
+/**
+ * Blocks before the expiration that are looked through where the reference block is gone, which by itself proves that no block holds the
+ * transaction: twelve minutes on the real networks. The bytes may live longer (36 minutes, and signers allow an hour).
+ */
 const lookedThrough = 240;
 const blocksAtOnce = 10;
 
@@ -50,28 +53,27 @@ export async function findExpiry(node: TronNode, { chain, head, now }: Observer,
   const final = await node.solidHeader(head.number - chain.finalityDepth + 1);
   if (!final || final.timeMs < expirationMs) return { state: 'open' };
   const endNumber = await findFirstSince(node, final, { timeMs: expirationMs, blockTimeMs });
-  const referred = await findReferred(node, reference, { endNumber, expirationMs, blockTimeMs });
+  const referred = await findReferred(node, reference, { endNumber, expirationMs });
   if (!referred) return { state: 'lacking' };
   const start = await findStart(node, endNumber, referred);
   if (!start) return { state: 'lacking' };
   const end = await walk(node, start, expirationMs, transactionId(unsigned));
   if (end?.number !== endNumber) return { state: 'lacking' };
-  const { found, block } = referred;
+  const others = referred.found === 'missing' ? referred.others : null;
   const proof = {
     ...{ expiration: expirationMs, proved_at: new Date(now()).toISOString() },
-    ...(found === 'block' && { reference_block: start.number, reference_hash: start.id }),
-    ...(found === 'missing' && { other_block: block?.number ?? null, other_hash: block?.id ?? null }),
+    ...(others
+      ? { other_block: others[0]?.number ?? null, other_hash: others[0]?.id ?? null }
+      : { reference_block: start.number, reference_hash: start.id }),
     ...{ end_block: end.number, end_hash: end.id },
   };
-  const agreed = found === 'block' ? [] : block ? [block, end] : [end];
-  return { state: 'expired', proof, agreed };
+  return { state: 'expired', proof, agreed: others ? [...others, end] : [] };
 }
 
-/** The block behind which the walk begins. */
-async function findStart(node: TronNode, endNumber: number, { found, block }: Referred): Promise<Header | null> {
-  if (found === 'block') return block;
-  const number = Math.max(0, endNumber - lookedThrough);
-  return block && block.number > number ? block : node.solidHeader(number);
+/** The block behind which the walk begins; blocks before the newest one of the reference's number may hold the transaction as well. */
+async function findStart(node: TronNode, endNumber: number, referred: Referred): Promise<Header | null> {
+  if (referred.found === 'block') return referred.block;
+  return node.solidHeader(Math.max(0, endNumber - lookedThrough));
 }
 
 /** The first block that is as old as the expiration. @throws Error when a block on the way holds the transaction. */

@@ -44,11 +44,15 @@ export class TronNode implements Endpoint {
   private readonly where: string;
   private known: { parameters: Parameters; at: number } | undefined;
 
-  /** `position`: of its url in the configuration, from 1. @throws ConfigError */
+  /**
+   * `position`: of its url in the configuration, from 1. `now`: the gateway's own clock, milliseconds since the epoch.
+   * @throws ConfigError
+   */
   constructor(
     private readonly chain: ChainDefinition,
     url: string,
     position: number,
+    private readonly now: () => number,
   ) {
     this.where = `${rpcUrlsVariable(chain.name)} entry ${position}`;
     this.target = parseEndpoint(url, this.where);
@@ -65,7 +69,7 @@ export class TronNode implements Endpoint {
   async solidHead(): Promise<Header> {
     const head = readHeader(await this.ask('/walletsolidity/getblock', { detail: false }));
     if (!head) throw new Error('the node has no solidified block');
-    if (head.number > 0 && head.timeMs < Date.now() - maxAgeBlocks * this.chain.blockTimeMs)
+    if (head.number > 0 && head.timeMs < this.now() - maxAgeBlocks * this.chain.blockTimeMs)
       throw new Error('the solidified chain stands still');
     return head;
   }
@@ -123,8 +127,8 @@ export class TronNode implements Endpoint {
 
   /** At most a minute old. */
   async parameters(): Promise<Parameters> {
-    if (!this.known || this.known.at < Date.now() - parametersForMs)
-      this.known = { parameters: readParameters(await this.ask('/wallet/getchainparameters', {})), at: Date.now() };
+    if (!this.known || this.known.at < this.now() - parametersForMs)
+      this.known = { parameters: readParameters(await this.ask('/wallet/getchainparameters', {})), at: this.now() };
     return this.known.parameters;
   }
 

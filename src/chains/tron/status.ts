@@ -38,6 +38,7 @@ export async function proveAt(node: TronNode, { endpoints, chain, now }: Sight, 
   if (await node.findReceipt(id)) return null;
   const { state } = await findAgreedExpiry(node, endpoints, { chain, head, now }, unsigned);
   if (state === 'lacking') throw new Error('it lacks blocks that a proof needs');
+  if (state === 'unagreed') throw new Error('another endpoint does not show the blocks of its proof');
   return state === 'expired' ? { endpoint: node.host, block: { number: head.number, hash: head.id } } : null;
 }
 
@@ -45,13 +46,11 @@ export async function proveAt(node: TronNode, { endpoints, chain, now }: Sight, 
 async function fetchView(node: TronNode, sight: Sight, attempts: KnownAttempt[], proofs: Proofs): Promise<AttemptView> {
   const { chain, now, endpoints } = sight;
   const head = await node.solidHead();
-  const views = await mapBounded(attempts, attemptsAtOnce, (attempt) =>
-    stateOf(node, endpoints, { observer: { chain, head, now }, proofs }, attempt),
-  );
-  return {
-    states: attempts.map(({ attempt }, index) => ({ attempt, ...(views[index] as View).state })),
-    isConclusive: views.every(({ isLacking }) => !isLacking),
-  };
+  const views = await mapBounded(attempts, attemptsAtOnce, async (known) => {
+    const view = await stateOf(node, endpoints, { observer: { chain, head, now }, proofs }, known);
+    return { ...view, state: { attempt: known.attempt, ...view.state } };
+  });
+  return { states: views.map(({ state }) => state), isConclusive: views.every(({ isLacking }) => !isLacking) };
 }
 
 interface View {
@@ -79,8 +78,11 @@ async function stateOf(
     proofs.add(id, expiry.proof);
     return { state: { state: 'impossible', proof: expiry.proof } };
   }
-  const state: AttemptState = (await node.isKnown(id)) ? { state: 'pending', id } : { state: 'absent' };
-  return expiry.state === 'lacking' ? { state, isLacking: true } : { state };
+  const isUnagreed = expiry.state === 'unagreed';
+  const state: AttemptState = (await node.isKnown(id))
+    ? { state: 'pending', id }
+    : { state: 'absent', ...(isUnagreed && { isUnagreed }) };
+  return isUnagreed || expiry.state === 'lacking' ? { state, isLacking: true } : { state };
 }
 
 /**
@@ -88,14 +90,19 @@ async function stateOf(
  * block that it refers to is gone, every endpoint has to show the chain that proves it: until they agree, nothing is proven.
  * @throws Error when another node has executed it, so that this one is asked for its state
  */
-async function findAgreedExpiry(node: TronNode, endpoints: Endpoints, observer: Observer, unsigned: Hex): Promise<Expiry> {
+async function findAgreedExpiry(
+  node: TronNode,
+  endpoints: Endpoints,
+  observer: Observer,
+  unsigned: Hex,
+): Promise<Expiry | { state: 'unagreed' }> {
   const expiry = await findExpiry(node, observer, unsigned);
   if (expiry.state !== 'expired') return expiry;
   const id = transactionId(unsigned);
   if (await endpoints.some(async (other) => (await other.findReceipt(id)) !== null))
     throw new Error('another endpoint has executed what this one lacks');
   const { agreed } = expiry;
-  if (agreed.length > 0 && !(await endpoints.every((other) => hasBlocks(other, agreed)))) return { state: 'lacking' };
+  if (agreed.length > 0 && !(await endpoints.every((other) => hasBlocks(other, agreed)))) return { state: 'unagreed' };
   return expiry;
 }
 

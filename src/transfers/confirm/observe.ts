@@ -9,7 +9,7 @@ import type { TransactionEntity } from '../../transactions/entity';
 import { findTransaction } from '../../transactions/state';
 import type { Attempt, Attempts } from '../attempts';
 import { loadAttempts } from '../load-attempts';
-import { type ChainDependencies, getClient } from '../dependencies';
+import { type ChainDependencies, getClient, type ObserveDependencies } from '../dependencies';
 import { destinationBlacklisted } from '../destination';
 import { toKnownAttempt } from './known-attempt';
 import { markSubmitted } from '../sign/record-signed';
@@ -25,7 +25,7 @@ type Included = Extract<AttemptStatus, { state: 'included' }>;
  * of impossibility. Transactions that no node knows any more are sent again.
  * @throws GatewayError chain_unavailable, not_found.
  */
-export async function observeTransfer(deps: ChainDependencies, { txId }: { txId: string }): Promise<ChainObservation> {
+export async function observeTransfer(deps: ObserveDependencies, { txId }: { txId: string }): Promise<ChainObservation> {
   const { manager } = deps.database;
   const transfer = await findTransaction(manager, txId);
   const type = deps.getSignedType(transfer.transactionType);
@@ -43,6 +43,9 @@ export async function observeTransfer(deps: ChainDependencies, { txId }: { txId:
   for (const status of states) {
     if (status.state === 'impossible') await storeProof(manager, txId, status.attempt, status.proof);
   }
+  for (const status of states) {
+    if (status.state === 'absent' && status.isUnagreed) alarmUnagreed(deps, transfer, status.attempt);
+  }
   const pending = states.find((status) => status.state === 'pending');
   if (pending) return { ...absent, state: 'pending', hash: pending.id };
   // stored proofs are used: a node with older states has provided them, even if this node cannot
@@ -53,6 +56,14 @@ export async function observeTransfer(deps: ChainDependencies, { txId }: { txId:
   const isUnfunded = states.every((status) => status.state === 'impossible' || (status.state === 'absent' && status.isUnfunded));
   return { ...absent, ...(isUnfunded && states.length > 0 && { isUnfunded }) };
 }
+
+/** An endpoint that is out for good is otherwise not noticed: the transfer waits for it, and no call fails. */
+const alarmUnagreed = ({ alarms }: ObserveDependencies, { txId, chain }: TransactionEntity, attempt: number): void =>
+  alarms.raise(
+    `${txId} ${attempt}`,
+    { alert: 'endpoints_not_agreed', chain, tx_id: txId },
+    'an attempt cannot be proven impossible until every endpoint of the chain shows the same blocks',
+  );
 
 async function recordInclusion(
   { database }: ChainDependencies,

@@ -3,6 +3,7 @@ import type { AlertLog } from '../../ledger/accounts';
 import { adjustFee } from '../../ledger/adjust-fee';
 import { findPosted } from '../../ledger/posted';
 import { hasNotPaid, isExecuted } from '../../following/depth';
+import { Alarms } from '../../platform/alarms';
 import { inTransaction } from '../../platform/database';
 import { correctGas } from '../../settlers/correct-gas';
 import type { TransactionEntity } from '../../transactions/entity';
@@ -106,7 +107,7 @@ async function includeAgain(
   if (!getSignedType(transactionType).isHandedOut) return sendExecutedAgain(database.manager, { client, logger }, txId);
   if (status !== 'CONFIRMED') return;
   const clients = new Map([[client.chain.name, client]]);
-  const { state } = await observeTransfer({ database, clients, getSignedType, logger }, { txId });
+  const { state } = await observeTransfer({ database, clients, getSignedType, logger, alarms: new Alarms(logger) }, { txId });
   if (state !== 'impossible') return;
   // it has not left the account after all
   await inTransaction(database, async (manager) => freeze(manager, await findTransactionForUpdate(manager, txId), logger));

@@ -40,7 +40,7 @@ const nile = tronDefinition({
   genesisHash: `${'0'.repeat(16)}d698d4192c56cb6be724a558448e2684802de4d6cd8690dc`,
 });
 const genesis = (id: string | null) => ({ blockID: id, block_header: { raw_data: { parentHash: 'e'.repeat(64) } } });
-const receiptOf = (url: string) => new TronNode(nile, url, 1).findReceipt('a'.repeat(64));
+const receiptOf = (url: string) => new TronNode(nile, url, 1, Date.now).findReceipt('a'.repeat(64));
 
 afterAll(async () => {
   for (const server of servers) await new Promise((resolve) => server.close(resolve).closeAllConnections());

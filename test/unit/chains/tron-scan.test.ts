@@ -123,7 +123,7 @@ test('a receipt that contradicts its block credits nothing', async () => {
   const paid = await chain.include(chain.call(alice, token, transferData(bob, 3n)), alice);
   await solidify();
   const url = `${chain.url}?rate=1000`;
-  const node = new TronNode(tronDefinition(), url, 1);
+  const node = new TronNode(tronDefinition(), url, 1, Date.now);
   const scan = () => scanBlocks(node, tronDefinition(), { from: before + 1, to: before + 1 }, oursAre(bob));
   expect((await scan()).blocks[0]?.deposits).toHaveLength(1);
   const [receipt] = await node.receipts(before + 1);
