@@ -2,6 +2,7 @@ import type { DataSource, EntityManager } from 'typeorm';
 import { enabledChain } from '../accounts/service';
 import { audit } from '../audit/log';
 import type { GetFamily } from '../chains/family';
+import { schemesOf } from '../chains/payment-methods';
 import type { ChainRegistry } from '../chains/registry';
 import type { ChainDefinition } from '../chains/types';
 import { inTransaction } from '../platform/database';
@@ -39,10 +40,11 @@ export class X402PolicyOperations {
     return this.toShown(await read(this.database.manager, clientId, chain.name), chain);
   }
 
-  /** @throws GatewayError invalid_parameter. */
+  /** @throws GatewayError invalid_parameter, for a chain on which no payments are settled too. */
   async set(clientId: string, chainName: string, options: X402PolicyChange): Promise<ShownPolicy> {
     const definition = enabledChain(this.registry, chainName);
     const { name: chain, native } = definition;
+    if (schemesOf(definition.family).length === 0) throw invalidParameter('chain', `no payments are settled on ${chain}`);
     const changes = this.readChanges(options, definition);
     return inTransaction(this.database, async (manager) => {
       // the first policy of a client has no row that could be locked

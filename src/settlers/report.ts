@@ -11,7 +11,7 @@ export interface SettlerReport {
   balance: bigint;
   /** Settlements that have not ended. */
   open: number;
-  /** Clients whose settlements are not begun for now, since the limits of two signing nodes have refused one. */
+  /** Clients whose settlements, or those of them that create wallets, are not begun for now, since the limits of two signing nodes have refused one. */
   refusedClients: number;
   /** When the oldest of them was accepted. */
   oldestAt: Date | null;
@@ -35,7 +35,7 @@ interface ReportRow {
 export async function reportSettlers(manager: EntityManager, chain?: string): Promise<SettlerReport[]> {
   const rows = await manager.query<ReportRow[]>(
     `select s.settler_id, s.account_id, s.chain, s.status, coalesce(l.available, 0)::text as balance, o.open, o.oldest_at, g.gas,
-            (select count(*)::int from x402_policies p where ${refusedLately('p.client_id', 's.chain', 'a.address')}) as refused_clients
+            (select count(*)::int from x402_policies p where ${refusedLately('p.client_id', 's.chain', 'a.address', 'true')}) as refused_clients
        from settlers s
        join accounts a on a.account_id = s.account_id
        left join ledger_accounts l on l.account_id = s.account_id and l.chain = s.chain and l.contract_address is null

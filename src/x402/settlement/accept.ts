@@ -18,6 +18,7 @@ import { isApprovalWithinLimits, lockApprovals } from './approval-limits';
 import { claimPayment, type NewSettlement, toAction } from './claim';
 import { type PaymentKey } from './claimed';
 import { checkGasBudget } from './gas-budget';
+import { lockCreation } from './open-deployment';
 
 export interface AcceptDependencies {
   database: DataSource;
@@ -98,7 +99,10 @@ async function accept(
     if (!(await isApprovalWithinLimits(manager, { clientId, payment, topUp })))
       return { outcome: 'refused', reason: 'permit2_allowance_required' };
   }
-  const sender = await pickSettler(manager, clientId, candidates, gasBound);
+  const isDeployment = payment.sponsoring.type === 'deployment' && !isFree;
+  if (isDeployment && !(await lockCreation(manager, payment)))
+    return { outcome: 'refused', reason: 'unexpected_settle_error', cause: 'another settlement creates the wallet of the payer' };
+  const sender = await pickSettler(manager, { clientId, candidates, gasBound, isDeployment });
   if (!sender) return { outcome: 'refused', reason: 'unexpected_settle_error', cause: noSettler };
   const settlement = { txId, ...askedBy, version, scheme, key, payment, ...bounds, topUp, sender: sender.address };
   await claimPayment(manager, getFamily, settlement);
@@ -126,23 +130,30 @@ async function boundGas(
 
 const noSettler = 'no settler has the coins, or the signing nodes have refused what the client has asked of those that have';
 
+interface Wanted {
+  clientId: string;
+  candidates: Settler[];
+  /** Atomic units of the native coin. */
+  gasBound: bigint;
+  /** Whether the settlement creates the payer's wallet. */
+  isDeployment: boolean;
+}
+
 /**
  * A random one of those that have the coins beside what their open settlements may cost, so that settlements are spread over all of them.
  * null: none has, of which the signing nodes have not just refused a settlement of the client.
  */
 async function pickSettler(
   manager: EntityManager,
-  clientId: string,
-  candidates: Settler[],
-  gasBound: bigint,
+  { clientId, candidates, gasBound, isDeployment }: Wanted,
 ): Promise<Settler | null> {
   const rows = await manager.query<{ account_id: string }[]>(
     `select l.account_id from ledger_accounts l
        join accounts a on a.account_id = l.account_id
       where l.account_id = any($1::uuid[]) and l.chain = $2 and l.contract_address is null and l.frozen_reason is null
         and l.available - ${promisedGas('l.chain', 'a.address')} >= $3
-        and not ${refusedLately('$4', 'l.chain', 'a.address')}`,
-    [candidates.map(({ accountId }) => accountId), candidates[0]?.chain, gasBound.toString(), clientId],
+        and not ${refusedLately('$4', 'l.chain', 'a.address', '$5::boolean')}`,
+    [candidates.map(({ accountId }) => accountId), candidates[0]?.chain, gasBound.toString(), clientId, isDeployment],
   );
   const able = candidates.filter(({ accountId }) => rows.some((row) => row.account_id === accountId));
   return able[Math.floor(Math.random() * able.length)] ?? null;

@@ -71,9 +71,12 @@ async function assertMayCreateWallet(manager: EntityManager, { txId, clientId, c
 }
 
 /** A settlement that the nodes refuse as they have refused the one before it would cost a cancellation. */
-async function assertNotRefused(manager: EntityManager, { clientId, chain, senderAddress }: TransactionEntity): Promise<void> {
-  const sql = `select ${refusedLately('$1', '$2', '$3')} as is_refused`;
-  const [row] = await manager.query<{ is_refused: boolean }[]>(sql, [clientId, chain, senderAddress]);
+async function assertNotRefused(
+  manager: EntityManager,
+  { txId, clientId, chain, senderAddress }: TransactionEntity,
+): Promise<void> {
+  const sql = `select ${refusedLately('$1', '$2', '$3', `n.sponsoring = 'deployment'`)} as is_refused from x402_settlements n where n.tx_id = $4`;
+  const [row] = await manager.query<{ is_refused: boolean }[]>(sql, [clientId, chain, senderAddress, txId]);
   if (row?.is_refused) refuse('node_policy', 'The limits of two signing nodes have just refused a settlement like this one');
 }
 

@@ -394,6 +394,27 @@ describe('the endpoint', () => {
     }
   });
 
+  it('asks for the code of a wallet once, and fails only a payment for which it has to be created', async () => {
+    const payment = await ofUncreated('asked for once');
+    const asked: string[] = [];
+    const target = (params: unknown): unknown => (params as [{ to?: string } | string])[0];
+    const failing: Falsify = ({ method, params }) => {
+      const to = target(params);
+      if (method === 'eth_getCode') asked.push(String(to).toLowerCase());
+      const isCreation =
+        typeof to === 'object' && to !== null && (to as { to: string }).to.toLowerCase() === multicall3Address.toLowerCase();
+      return method === 'eth_call' && isCreation ? { error: { code: -32005, message: 'limit exceeded' } } : undefined;
+    };
+    await behind(failing, (proxied) =>
+      expect(proxied.simulate(payment, settler.address)).rejects.toMatchObject({ code: 'chain_unavailable' }),
+    );
+    const { data } = await walletOf(payers.payer.address, 'asked for once');
+    expect(await payers.send(walletFactory, data)).toBe('success');
+    asked.length = 0;
+    await behind(failing, async (proxied) => expect(await simulate(payment, settler, proxied)).toBeNull());
+    expect(asked.filter((address) => address === payment.payer.toLowerCase())).toHaveLength(1);
+  });
+
   it('shows what a contract has reverted with under any code', async () => {
     const data = toFunctionSelector('function InvalidNonce()');
     let calls = 0;

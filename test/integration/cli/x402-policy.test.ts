@@ -1,6 +1,7 @@
 import type { DataSource } from 'typeorm';
 import type { ClientEntity } from '../../../src/auth/entity';
 import { getFamily } from '../../../src/chains/families';
+import { loadRegistry } from '../../../src/chains/registry';
 import { X402PolicyOperations } from '../../../src/cli/x402-policy-operations';
 import { houseClientId } from '../../../src/platform/house';
 import { buildClient } from '../../factories';
@@ -100,6 +101,15 @@ test.each([
   [{ walletFactories: Array.from({ length: 21 }, (_, index) => `0x${String(index).padStart(40, '0')}`).join() }],
 ])('%j is refused and changes nothing', async (change) => {
   await expect(policies.set(client.clientId, 'ethereum', change)).rejects.toMatchObject({ code: 'invalid_parameter' });
+  expect(await rows()).toEqual([]);
+});
+
+test.each(['bitcoin', 'tron'])('none is set on %s, where no payments are settled', async (chain) => {
+  const elsewhere = new X402PolicyOperations(asOperator, loadRegistry('local', [chain]), getFamily);
+  await expect(elsewhere.set(client.clientId, chain, { settle: 'allow', gasPerDay: '1' })).rejects.toMatchObject({
+    code: 'invalid_parameter',
+    message: `chain: no payments are settled on ${chain}`,
+  });
   expect(await rows()).toEqual([]);
 });
 

@@ -1,6 +1,7 @@
 import { promisedGas } from '../../../src/settlers/promised-gas';
 import { refusedLately } from '../../../src/settlers/refused-lately';
 import { countedCost } from '../../../src/x402/settlement/gas-budget';
+import { openDeployment } from '../../../src/x402/settlement/open-deployment';
 import { createFixture, type Fixture } from './fixture';
 
 /** Frequent queries on large tables use their index. Rows are like those of production, inserted without triggers. */
@@ -168,7 +169,8 @@ test.each([
     `select * from transactions where account_id = ${account} order by tx_id desc limit 10`,
   ],
   ['what a settler may have to pay', 'settlements_open_by_sender', `select ${promisedGas(`'ethereum'`, `'S5'`)}`],
-  ['what nodes have refused', 'settlements_refused', `select ${refusedLately(client, `'ethereum'`, `'S5'`)}`],
+  ['what nodes have refused', 'settlements_refused', `select ${refusedLately(client, `'ethereum'`, `'S5'`, 'false')}`],
+  ['who creates a wallet', 'settlements_open_by_sender', `select ${openDeployment(`'ethereum'`, `'p500'`)}`],
   [
     'what is counted for a client',
     'x402_costs_pkey',

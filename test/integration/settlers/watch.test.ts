@@ -67,6 +67,24 @@ describe('a settlement that the limits of two nodes have refused', () => {
     });
   const reserved = () => fixture.database.query<unknown[]>('select from reservations where released_at is null');
 
+  test('keeps back what creates a wallet alone, where it would have created one', async () => {
+    await fund(10n ** 18n);
+    const first = await refused();
+    const [plain, creating] = [await settling.accept(), await settling.accept()];
+    await fixture.database.transaction(async (manager) => {
+      await manager.query('set local session_replication_role = replica');
+      await manager.query(
+        `update x402_settlements set sponsoring = 'deployment', action = action || '{"deployment": {"factory": "0x01", "data": "0x"}}'
+          where tx_id = any($1)`,
+        [[first, creating]],
+      );
+    });
+    await fixture.database.query(`update x402_policies set wallet_factories = array['0x01']`);
+    expect(await settling.begin(creating)).toMatchObject({ outcome: 'refused', code: 'node_policy' });
+    expect(await report()).toMatchObject({ refusedClients: 1 });
+    expect(await settling.begin(plain)).toMatchObject({ outcome: 'begun' });
+  });
+
   test('keeps further ones of its client from taking a nonce, for ten minutes', async () => {
     await fund(10n ** 18n);
     const first = await refused();

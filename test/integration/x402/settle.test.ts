@@ -135,6 +135,45 @@ describe('of a payer whose wallet does not exist yet', () => {
       expect(await settle(other, {}, buyer)).toMatchObject({ success: false, errorReason: 'duplicate_settlement' });
   });
 
+  const open = { Prefer: 'respond-async' };
+  /** Another wallet of the payer, and the next payment of it. */
+  const another = async (name: string) => {
+    const next = await walletOf(payers.payer.address, name);
+    await mintToken(payers.anvil.chain, payers.usdc, next.address, 5_000n);
+    return async () => wrapAgain(await signed({ kind: 'eip3009', payer: payers.payer, from: next.address }), next.data);
+  };
+  const allowed = async () => {
+    const buyer = await buildTenant(fixture);
+    await setPolicy(fixture.database, buyer, { walletFactories: [walletFactory] });
+    return buyer;
+  };
+
+  test('is created by one settlement at a time, of whichever client; another wallet by another', async () => {
+    const [buyer, other] = [await allowed(), await allowed()];
+    const pay = await another('one at a time');
+    const bodies = await Promise.all([pay(), pay(), pay(), pay()]);
+    const answers = await Promise.all(bodies.map((body, index) => settle(body, open, index % 2 === 0 ? buyer : other)));
+    const reasons = answers.map(({ success, errorReason }) => (success === true ? 'accepted' : errorReason));
+    expect(reasons.sort()).toEqual(['accepted', ...Array<string>(3).fill('unexpected_settle_error')]);
+    expect([...(await settlementsOf(buyer)), ...(await settlementsOf(other))]).toHaveLength(1);
+    expect(await settle(await (await another('beside it'))(), open, buyer)).toMatchObject({ success: true });
+    // it has ended, with the wallet or without it
+    const { txId } = answers.find(({ success }) => success === true) ?? {};
+    await query(`update transactions set status = 'CANCELLED', version = version + 1 where tx_id = $1`, [txId]);
+    expect(await settle(await pay(), open, other)).toMatchObject({ success: true });
+  });
+
+  test('what nodes refuse of it keeps back only what creates a wallet too', async () => {
+    const buyer = await allowed();
+    const { txId } = await settle(await (await another('refused by nodes'))(), open, buyer);
+    await begin(String(txId));
+    await query(`update transactions set cancellation_reason = 'node_policy' where tx_id = $1`, [txId]);
+    const next = await (await another('refused next'))();
+    expect(await settle(next, open, buyer)).toMatchObject({ success: false, errorReason: 'unexpected_settle_error' });
+    expect(await settle(await payment(), open, buyer)).toMatchObject({ success: true });
+    expect(await settle(next, open, await allowed())).toMatchObject({ success: true });
+  });
+
   test('what would not create it is refused, and nothing is stored', async () => {
     const buyer = await buildTenant(fixture);
     await setPolicy(fixture.database, buyer, { walletFactories: [walletFactory] });

@@ -55,26 +55,35 @@ export class EvmPaymentClient implements PaymentClient {
   private async simulateAt(call: RpcCall, callAtOnce: RpcCall, payment: Payment, settler: string): Promise<Simulated> {
     const { sponsoring } = payment;
     if (sponsoring.type === 'deployment') {
-      const [hasToken, hasWallet, reason] = await Promise.all([
+      // asked at once with the rest
+      const creation = simulateDeployment(call, callAtOnce, payment, sponsoring, settler);
+      // where the wallet exists, nobody needs to know
+      creation.catch(() => undefined);
+      const [hasToken, hasWallet] = await Promise.all([
         this.isDeployed(call, payment.token.contract as string),
         hasCode(call, payment.payer),
-        simulateDeployment(call, callAtOnce, payment, sponsoring, settler),
       ]);
       if (!hasToken) return refuse('asset_not_deployed_contract');
-      if (!hasWallet) return reason ? { reason } : { payment };
+      if (!hasWallet) {
+        const reason = await creation;
+        return reason ? { reason } : { payment };
+      }
     }
     // an approval that the payer has signed is not executed here: see quoteApproval
     const isPermit = sponsoring.type === 'permit';
     const needed: Payment = isPermit ? payment : { ...payment, sponsoring: { type: 'none' } };
-    const reason = await this.simulateCall(call, callAtOnce, needed, settler);
+    const hasWallet = sponsoring.type === 'deployment';
+    const reason = await this.simulateCall(call, callAtOnce, needed, settler, hasWallet);
     return reason ? { reason } : { payment: needed };
   }
 
+  /** `hasWallet`: the payer's wallet is known to exist. */
   private async simulateCall(
     call: RpcCall,
     callAtOnce: RpcCall,
     payment: Payment,
     settler: string,
+    hasWallet: boolean,
   ): Promise<PaymentReason | null> {
     // the whole amount, as the payer has signed it: what is paid in the end may be less (upto)
     const settlement = encodeSettlement(payment, payment.authorised);
@@ -82,7 +91,7 @@ export class EvmPaymentClient implements PaymentClient {
     const [hasToken, hasTarget, isWallet, outcome] = await Promise.all([
       this.isDeployed(call, token),
       this.isDeployed(call, settlement.to),
-      needsWallet(payment) ? hasCode(call, payment.payer) : true,
+      !hasWallet && needsWallet(payment) ? hasCode(call, payment.payer) : true,
       tryCall(callAtOnce, { from: settler, ...settlement }),
     ]);
     // a call of an address without code succeeds
