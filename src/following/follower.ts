@@ -17,6 +17,7 @@ import { PoolWatch } from './pool-watch';
 import { findAwaited, takenBack } from './observations';
 import { ScanRange } from './scan-range';
 import { SpendWatch } from './spend-watch';
+import { UnpaidWatch } from './unpaid-watch';
 import * as inclusions from './inclusions';
 import * as store from './store';
 
@@ -42,6 +43,7 @@ class Follower {
   private readonly ends: EndedWatch;
   private readonly spends: SpendWatch;
   private readonly funding: FundingWatch;
+  private readonly unpaid: UnpaidWatch;
   private readonly head: Head;
   private readonly range = new ScanRange();
   private readonly pollMs: number;
@@ -54,6 +56,7 @@ class Follower {
     this.ends = new EndedWatch(options);
     this.spends = new SpendWatch(options);
     this.funding = new FundingWatch(options);
+    this.unpaid = new UnpaidWatch(options);
     this.head = new Head(options);
     this.pollMs = options.pollMs ?? Math.max(250, chain.blockTimeMs / 2);
   }
@@ -98,7 +101,8 @@ class Follower {
     } else {
       await this.scanNext(head, last);
     }
-    const awaited = await findAwaited(this.manager, this.chain, this.nextBlock - 1);
+    const { observations: awaited, unpaid } = await findAwaited(this.manager, this.chain, this.nextBlock - 1);
+    await this.unpaid.readAgain(awaited, unpaid);
     // beside the scan: a backlog of signals delays no deposit
     const tell = () => (this.signalling = this.options.notifier.sendAll(new Map([...this.funding.lost, ...awaited])));
     void tell();

@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { AttemptKind, ChainDefinition } from '../chains/types';
 import type { ChainObservation } from '../messages/transfer';
 import type { TransactionType } from '../transactions/types';
-import { depthOfEnd } from './depth';
+import { depthOfEnd, hasNotPaid } from './depth';
 import { isContradicted } from './inclusions';
 
 interface IncludedRow {
@@ -19,16 +19,19 @@ interface IncludedRow {
   is_told: boolean;
 }
 
+/** What workflows wait for, by transaction. */
+interface Awaited {
+  observations: Map<string, ChainObservation>;
+  /** Of those that are confirmed: executed without having paid all, as the stored effect says. */
+  unpaid: string[];
+}
+
 /**
- * What the workflows of transfers wait for, by transaction: attempts that scanned blocks include, deep enough to end their transfer. That
+ * What the workflows of transfers wait for: attempts that scanned blocks include, deep enough to end their transfer. That
  * a block includes one at all is only told those that might do something else in the meantime: one that signs, has several attempts or
  * is parked. Every signal costs its workflow some ten events.
  */
-export async function findAwaited(
-  manager: EntityManager,
-  chain: ChainDefinition,
-  scannedTo: number,
-): Promise<Map<string, ChainObservation>> {
+export async function findAwaited(manager: EntityManager, chain: ChainDefinition, scannedTo: number): Promise<Awaited> {
   const rows = await manager.query<IncludedRow[]>(
     `select t.tx_id, a.included_id, a.block_number, a.kind, a.success, a.received,
             t.transaction_type, t.amount, t.required_confirmations,
@@ -39,24 +42,26 @@ export async function findAwaited(
       order by a.block_number limit 10000`,
     [chain.name, scannedTo],
   );
-  return new Map(
-    rows.flatMap((row) => {
-      const observation = toObservation(row, scannedTo, chain.finalityDepth);
-      return row.is_told || observation.state === 'confirmed' ? [[row.tx_id, observation] as const] : [];
-    }),
-  );
+  const awaited: Awaited = { observations: new Map(), unpaid: [] };
+  for (const row of rows) {
+    const { asked, outcome } = readRow(row);
+    const confirmations = scannedTo - Number(row.block_number) + 1;
+    const isConfirmed = confirmations >= depthOfEnd(asked, outcome, chain.finalityDepth);
+    if (!row.is_told && !isConfirmed) continue;
+    const state = isConfirmed ? 'confirmed' : 'included';
+    const blockNumber = Number(row.block_number);
+    awaited.observations.set(row.tx_id, { state, hash: row.included_id, blockNumber, confirmations });
+    if (isConfirmed && hasNotPaid(asked, outcome)) awaited.unpaid.push(row.tx_id);
+  }
+  return awaited;
 }
 
-function toObservation(row: IncludedRow, scannedTo: number, finalityDepth: number): ChainObservation {
-  const blockNumber = Number(row.block_number);
-  const confirmations = scannedTo - blockNumber + 1;
-  const { kind, success, transaction_type: transactionType, required_confirmations: requiredConfirmations } = row;
-  const needed = depthOfEnd(
-    { transactionType, amount: BigInt(row.amount), requiredConfirmations },
-    { kind, success, received: row.received === null ? null : BigInt(row.received) },
-    finalityDepth,
-  );
-  return { state: confirmations >= needed ? 'confirmed' : 'included', hash: row.included_id, blockNumber, confirmations };
+function readRow(row: IncludedRow) {
+  const { kind, success, received, transaction_type: transactionType, required_confirmations: requiredConfirmations } = row;
+  return {
+    asked: { transactionType, amount: BigInt(row.amount), requiredConfirmations },
+    outcome: { kind, success, received: received === null ? null : BigInt(received) },
+  };
 }
 
 /** The block is gone; whether the transaction still waits in a pool is for the workflow to ask. */

@@ -4,6 +4,7 @@ import type { AccountEntity } from '../../../src/accounts/entity';
 import { authorizationDigest } from '../../../src/chains/evm/payments/typed-data';
 import { findAwaited } from '../../../src/following/observations';
 import { verifyLedger, type VerifyOptions } from '../../../src/ledger/verify';
+import { GatewayError } from '../../../src/platform/errors';
 import { correctReorged } from '../../../src/transfers/confirm/reconcile-reorg';
 import { readSettlements } from '../../../src/x402/settlement/state';
 import { createTestLedger } from '../../ledger';
@@ -149,12 +150,13 @@ test.each(['900', '0', null])(
     expect(await settle(txId)).toMatchObject({ status: 'WAITING' });
     const awaited = async () => {
       const scannedTo = Number(await fixture.anvil.client.getBlockNumber());
-      return (await findAwaited(database.manager, chain, scannedTo)).get(txId);
+      return (await findAwaited(database.manager, chain, scannedTo)).observations.get(txId);
     };
     expect(await awaited()).toBeUndefined();
     expect(await outcome()).toMatchObject({ outcome: 'pending', hash });
     await fixture.mine(chain.finalityDepth);
-    await fixture.follow();
+    // the chain of this test shows the whole payment, if it is asked
+    await fixture.follow({ observe: () => Promise.reject(new GatewayError('chain_unavailable', 'not asked')) });
     const end = { status: 'FAILED', code: 'transfer_not_observed' };
     const alerts: object[] = [];
     const log = { error: (alert: object) => void alerts.push(alert) };
@@ -168,3 +170,16 @@ test.each(['900', '0', null])(
     expect(await verify()).toEqual([]);
   },
 );
+
+test('one whose receipt was shown without its logs near the head is read again when it is final, and has paid', async () => {
+  const { chain, database } = fixture;
+  const txId = await send();
+  await fixture.mine();
+  await fixture.follow();
+  await database.query('update transfer_attempts set debited = null, received = null where tx_id = $1', [txId]);
+  await fixture.mine(chain.finalityDepth);
+  await fixture.follow();
+  expect(fixture.signals.at(-1)).toMatchObject({ txId, observation: { state: 'confirmed' } });
+  expect((await fixture.attempts(txId))[0]).toMatchObject({ received: '1000' });
+  expect(await fixture.ledger.settleTransfer({ txId })).toMatchObject({ status: 'CONFIRMED' });
+});
