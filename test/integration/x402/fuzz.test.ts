@@ -1,8 +1,11 @@
 import fc from 'fast-check';
+import type { Hex } from 'viem';
+import { mintToken } from '../../../dev/chain';
 import { isJsonObject } from '../../../src/chains/json';
 import type { JsonObject, JsonValue } from '../../../src/chains/types';
 import { nasty } from '../../properties/values';
 import { change, permitInfo } from '../../unit/x402/bodies';
+import { type UncreatedWallet, walletFactory, walletOf, wrapSignature } from '../../wallet-factory';
 import { draft, type Kind, sign } from '../../x402';
 import { setFeeLevels } from '../../factories';
 import { base, openShop, type SellerScene } from './seller';
@@ -19,18 +22,39 @@ let shop: SellerScene;
 let good: JsonObject[];
 
 /** A permit does not name its owner: who owns a wallet has signed for both, so that the wallet pays with authorisations alone. */
-const payments: { kind: Kind; ofWallet?: true }[] = [
+const payments: { kind: Kind; ofWallet?: true; isUncreated?: true }[] = [
   ...(['eip3009 V1', 'eip3009', 'permit2', 'upto'] as const).map((kind) => ({ kind })),
   ...(['eip3009 V1', 'eip3009'] as const).map((kind) => ({ kind, ofWallet: true as const })),
+  { kind: 'eip3009', isUncreated: true },
 ];
+let wallets = 0;
+
+const funded: UncreatedWallet[] = [];
+
+/** Another one each time: of one that does not exist a single settlement may be open. Many at once, since each waits for its block. */
+async function nextUncreated(): Promise<UncreatedWallet> {
+  if (funded.length === 0) funded.push(...(await Promise.all(Array.from({ length: 25 }, fundUncreated))));
+  return funded.pop() as UncreatedWallet;
+}
+
+async function fundUncreated(): Promise<UncreatedWallet> {
+  const { payer, usdc, anvil } = shop.payers;
+  const wallet = await walletOf(payer.address, `fuzzed ${(wallets += 1)}`);
+  await mintToken(anvil.chain, usdc, wallet.address, 5_000n);
+  return wallet;
+}
 
 /** Good, for a long time, and another one each time. */
-function pay({ kind, ofWallet }: (typeof payments)[number]): Promise<JsonObject> {
+async function pay({ kind, ofWallet, isUncreated }: (typeof payments)[number]): Promise<JsonObject> {
   const { payers, primary } = shop;
   const before = /^eip3009/.test(kind) ? 'authorization.validBefore' : 'permit.deadline';
   const until = { [before]: String(2n ** 40n) };
-  const from = ofWallet && { from: payers.wallet };
-  return sign(draft({ kind, payer: payers.payer, ...from, facilitator: primary, changes: until }), payers.payer);
+  const uncreated = isUncreated && (await nextUncreated());
+  const from = uncreated ? { from: uncreated.address } : ofWallet && { from: payers.wallet };
+  const body = await sign(draft({ kind, payer: payers.payer, ...from, facilitator: primary, changes: until }), payers.payer);
+  if (!uncreated) return body;
+  const signature = at(body, ['paymentPayload', 'payload', 'signature']) as Hex;
+  return change(body, { 'payload.signature': wrapSignature(walletFactory, uncreated.data, signature) });
 }
 
 /** As the chain's follower does: nothing is accepted ten minutes after the last ones. */
@@ -39,7 +63,7 @@ let following: NodeJS.Timeout | undefined;
 
 beforeAll(async () => {
   process.stderr.write(`PROPERTY_SEED=${seed} X402_FUZZ_RUNS=${runs}\n`);
-  shop = await openShop({ sponsors: true, coins });
+  shop = await openShop({ sponsors: true, coins, createsWallets: true });
   good = await Promise.all(payments.map(pay));
   // where it fails, settlements are refused below
   following = setInterval(() => void newFeeLevels().catch(() => undefined), 60_000);
@@ -184,6 +208,7 @@ test.each(['verify', 'settle'] as const)(
   async (endpoint) => {
     const counts = { good: 0, refused: 0 };
     const reasons = new Set<string>();
+    for (const body of good) expect(await ask('verify', body)).toEqual({ isGood: true, reason: null });
     const property = fc.asyncProperty(
       fc.nat(payments.length - 1),
       fc.nat(payments.length - 1),

@@ -5,6 +5,7 @@ import { Endpoints } from '../../../src/chains/evm/rpc';
 import type { PaymentClient } from '../../../src/chains/payments';
 import { type Payers, startPayers } from '../dev/payers';
 import { fundAccount, setFeeLevels } from '../../factories';
+import { placeFactory, walletFactory } from '../../wallet-factory';
 import { buildTenant, createFixture, type Fixture, registry, type Tenant, tokenOptions } from '../http/fixture';
 import { buildSettler } from './settlement-fixture';
 
@@ -44,12 +45,13 @@ export interface SellerScene {
 }
 
 /**
- * The API with one chain on which somebody pays, a primary settler there with these coins, and a client that sells. `reach`: the url by
- * which the API asks the chain's node.
+ * The API with one chain on which somebody pays, a primary settler there with these coins, and a client that sells. `createsWallets`: the
+ * client may have wallets created by the factory of tests. `reach`: the url by which the API asks the chain's node.
  */
 export async function openShop({
   sponsors = false,
   coins = 0n,
+  createsWallets = false,
   reach = (rpc: string): string | Promise<string> => rpc,
 } = {}): Promise<SellerScene> {
   const payers = await startPayers();
@@ -57,7 +59,8 @@ export async function openShop({
   const tokens = { ...tokenOptions, ttlSeconds: 3_600 };
   const fixture = await createFixture({ payments: paymentsOn(await reach(payers.anvil.rpc)), tokens });
   const seller = await buildTenant(fixture);
-  await setPolicy(fixture.database, seller, { sponsors });
+  if (createsWallets) await placeFactory(payers.anvil.chain);
+  await setPolicy(fixture.database, seller, { sponsors, walletFactories: createsWallets ? [walletFactory] : [] });
   const primary = await buildPrimary(fixture.database, coins);
   await setFeeLevels(fixture.database, base);
   const close = async () => {
