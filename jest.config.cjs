@@ -25,12 +25,12 @@ const onParts = {
 
 /** Of the tests in test/integration, those with commands of their own: `npm test` has to stay short. */
 const integration = `${__dirname}/test/integration`;
-const nodes = [`${integration}/mpc/**/*.test.ts`];
+const nodes = [`${integration}/{mpc/**/*,accounts/own-keys,cli/settler-keys}.test.ts`];
 const contracts = [`${integration}/dev/{permit2,proxies,tokens,wallet}.test.ts`, `${integration}/chains/evm-payments.test.ts`];
 const workflows = [
   `${integration}/workflows/**/*.test.ts`,
   `${integration}/transfers/{begun-earlier,cancelled,continued,families,first-attempt,later-attempts,refused-sends,signing-nodes,toy-chain*,workflow}.test.ts`,
-  `${integration}/{bitcoin/{many,workflow},tron/{many,workflow},solana/{identical,workflow},screening/transfers,webhooks/workflow,x402/{workflow,approval-workflow,continued-workflow,sign-workflow,unpaid-workflow}}.test.ts`,
+  `${integration}/{bitcoin/{many,workflow},tron/{many,workflow},solana/{identical,workflow},screening/transfers,webhooks/workflow,x402/{workflow,approval-workflow,continued-workflow,sign-workflow,solana-workflow,unpaid-workflow}}.test.ts`,
 ];
 const except = (patterns) => patterns.map((pattern) => `!${pattern}`);
 
