@@ -8,7 +8,19 @@ import { TestChain } from '../../solana-chain';
 import { cases } from './solana/cases';
 import { differences } from './solana/differences';
 import { isInstalled, officialReasons, officialVerifier } from './solana/official';
-import { bodyOf, chainDefinition, limit, makeScene, offer, pay, price, registry, type Scene, terms } from './solana/scene';
+import {
+  bodyOf,
+  chainDefinition,
+  limit,
+  makeScene,
+  offer,
+  pay,
+  price,
+  registry,
+  type Scene,
+  terms,
+  withOneSigner,
+} from './solana/scene';
 
 /** The verdicts of the gateway compared with those of the official facilitator, on the same local chain. */
 
@@ -54,6 +66,13 @@ test('a payment is what its payer has signed, whatever stands in the settler’s
   const payment = { payer: scene.payer.address, payTo: scene.seller, amount: 1_000n, facilitator: scene.settler.address };
   expect(first).toMatchObject({ payment });
   for (const other of others) expect(other).toEqual(first);
+});
+
+test('a transaction that the settler alone would sign is refused before the chain is asked', async () => {
+  const instructions = [limit(), price(), await pay(scene)];
+  const payload = { transaction: offer(scene, { instructions, changeWire: withOneSigner }) };
+  const reason = 'invalid_exact_svm_transaction_simulation_failed';
+  expect(checked(bodyOf(2, payload, terms(scene, 2)))).toEqual({ reason });
 });
 
 test('there are at least 60 cases, each of its own name, and every difference is one of them', () => {
