@@ -169,9 +169,12 @@ export class SolanaNode implements Endpoint {
     return { error: err ?? null, units: unitsConsumed === undefined ? 0 : readNumber(unitsConsumed) };
   }
 
-  /** Hands signed bytes to the node, which passes them on without a trial. Its answer is their id. @throws RpcError for a refusal. */
+  /**
+   * Hands signed bytes to the node, which passes them on without a trial, and again every few seconds until a block holds them or their block
+   * hash has expired: leaders drop what they have no room for. Its answer is their id. @throws RpcError for a refusal.
+   */
   async send(bytes: Hex): Promise<string> {
-    const options = { encoding: 'base64', skipPreflight: true, maxRetries: 0 };
+    const options = { encoding: 'base64', skipPreflight: true };
     return readText(await this.ask('sendTransaction', [fromHex(bytes).toString('base64'), options]));
   }
 

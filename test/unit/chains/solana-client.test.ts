@@ -226,6 +226,17 @@ describe('broadcast', () => {
     expect(node.sent).toEqual([bytes.slice(2), bytes.slice(2)]);
   });
 
+  it('leaves it to the node to send them to later leaders too', async () => {
+    const { bytes, id } = await make(sol(5n));
+    const asked: JsonValue[] = [];
+    node.faults.set('sendTransaction', ([, options]) => {
+      asked.push(options as JsonValue);
+      return id;
+    });
+    await client.broadcast(bytes);
+    expect(asked).toEqual([{ encoding: 'base64', skipPreflight: true }]);
+  });
+
   it.each<[number, JsonObject | undefined, string]>([
     [-32_002, { err: 'AlreadyProcessed' }, 'accepted'],
     [-32_002, { err: 'BlockhashNotFound' }, 'waiting'],
