@@ -3,6 +3,7 @@ import { parseAddress } from '../../../src/chains/solana/codec/address';
 import type { JsonObject } from '../../../src/chains/types';
 import { checkPayment } from '../../../src/x402/check';
 import { reasons } from '../../../src/x402/reasons';
+import { toPaymentKey } from '../../../src/x402/settlement/claimed';
 import { readPaymentRequest } from '../../../src/x402/wire/request';
 import { TestChain } from '../../solana-chain';
 import { cases } from './solana/cases';
@@ -13,6 +14,7 @@ import {
   chainDefinition,
   limit,
   makeScene,
+  memo,
   offer,
   pay,
   price,
@@ -66,6 +68,23 @@ test('a payment is what its payer has signed, whatever stands in the settler’s
   const payment = { payer: scene.payer.address, payTo: scene.seller, amount: 1_000n, facilitator: scene.settler.address };
   expect(first).toMatchObject({ payment });
   for (const other of others) expect(other).toEqual(first);
+});
+
+test('a request for the memo of another order is another request for the same payment', async () => {
+  const payload = { transaction: offer(scene, { instructions: [limit(), price(), await pay(scene), memo('order-1')] }) };
+  const keyFor = (extra: JsonObject) => {
+    const asked = { ...terms(scene, 2), extra: { feePayer: scene.settler.address, ...extra } };
+    const read = readPaymentRequest(bodyOf(2, payload, asked), registry, 'settle');
+    return 'request' in read ? toPaymentKey(read.request) : null;
+  };
+  const extras: JsonObject[] = [{ memo: 'order-1' }, { memo: 'order-1', hint: 1 }, { memo: 'order-2' }, {}];
+  const [first, again, second, none] = extras.map(keyFor);
+  expect(first).toMatchObject({ identity: expect.any(String) as string });
+  expect(again).toEqual(first);
+  for (const other of [second, none]) {
+    expect(other?.identity).toBe(first?.identity);
+    expect(other?.requestHash).not.toEqual(first?.requestHash);
+  }
 });
 
 test('a transaction that the settler alone would sign is refused before the chain is asked', async () => {
