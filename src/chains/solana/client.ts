@@ -15,6 +15,7 @@ import type {
   ScanResult,
 } from '../chain-client';
 import { EndpointList } from '../endpoints';
+import { offer } from '../offer';
 import { endingScan } from '../scan-look-up';
 import { Proofs } from '../proofs';
 import type { ChainDefinition, FeeLevels, Hex, InclusionEffect, Prepared } from '../types';
@@ -64,8 +65,8 @@ export class SolanaChainClient implements ChainClient, ImpossibilityProver {
   }
 
   prepare({ intent }: PrepareRequest): Promise<Prepared> {
-    const prepare = intent.action?.type === 'settlement' ? prepareSettlement : prepareTransfer;
-    return this.endpoints.run((node) => prepare(node, this.chain, intent));
+    if (intent.action?.type === 'settlement') return prepareSettlement(this.endpoints, this.chain, intent);
+    return this.endpoints.run((node) => prepareTransfer(node, this.chain, intent));
   }
 
   status(attempts: KnownAttempt[]): Promise<AttemptStatus[]> {
@@ -78,7 +79,7 @@ export class SolanaChainClient implements ChainClient, ImpossibilityProver {
 
   broadcast(bytes: Hex): Promise<BroadcastOutcome> {
     const { id } = readForeign(fromHex(bytes), []);
-    return this.endpoints.run((node) => sendTo(node, bytes, id));
+    return offer(this.endpoints, (node) => sendTo(node, bytes, id));
   }
 
   /** Transactions have no order. */
