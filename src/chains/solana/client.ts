@@ -21,6 +21,7 @@ import { Proofs } from '../proofs';
 import type { ChainDefinition, FeeLevels, Hex, InclusionEffect, Prepared } from '../types';
 import { sendTo } from './broadcast';
 import { findEffect } from './effects';
+import { Walks } from './expiry';
 import { encodeLevels } from './fees';
 import { readForeign } from './foreign';
 import { fetchPrice } from './levels';
@@ -36,7 +37,7 @@ const maxScanRange = 50;
 /** A Solana chain over JSON-RPC. Blocks are finalized, and numbered by their slots; the methods are documented in ChainClient. */
 export class SolanaChainClient implements ChainClient, ImpossibilityProver {
   private readonly endpoints: EndpointList<SolanaNode>;
-  private readonly proofs = new Proofs();
+  private readonly found = { proofs: new Proofs(), walks: new Walks() };
 
   constructor(
     readonly chain: ChainDefinition,
@@ -70,7 +71,7 @@ export class SolanaChainClient implements ChainClient, ImpossibilityProver {
   }
 
   status(attempts: KnownAttempt[]): Promise<AttemptStatus[]> {
-    return attempts.length === 0 ? Promise.resolve([]) : askStatus(this.endpoints, this.chain, attempts, this.proofs);
+    return attempts.length === 0 ? Promise.resolve([]) : askStatus(this.endpoints, this.chain, attempts, this.found);
   }
 
   proveImpossible(unsigned: Hex, begunAt: Date | null): Promise<EndpointView | null> {

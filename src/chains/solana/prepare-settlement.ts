@@ -25,9 +25,11 @@ export async function prepareSettlement(
     prepared: { feeBound: '0', expiry: null, details: null },
     resources: [],
   });
-  const error = await simulateOffered(endpoints, withoutSettler(decodeSettlement(unsigned).transaction));
+  const { error, slot } = await simulateOffered(endpoints, withoutSettler(decodeSettlement(unsigned).transaction));
   if (error === blockhashNotFound) throw new GatewayError('expired', `${chain.name}: the block hash of the payment has expired`);
   if (error !== null && isOfSettler(error)) throw unavailable(chain, 'the settler has less SOL than the transaction takes');
   if (error !== null) throw new GatewayError('would_revert', `${chain.name} would refuse this payment`);
-  return codec.recover(unsigned, codec.describe(unsigned).maxNetworkFee);
+  const prepared = codec.recover(unsigned, codec.describe(unsigned).maxNetworkFee);
+  // the block that it refers to is this one or an earlier one: where to look for it
+  return { ...prepared, expiry: { ...prepared.expiry, notAfter: slot } };
 }

@@ -1,9 +1,8 @@
 import type { EndpointList } from '../endpoints';
-import type { JsonValue } from '../types';
-import type { SolanaNode } from './node';
+import type { SolanaNode, Simulated } from './node';
 
 /**
- * The error of a transaction that somebody else has made, or null, on the state that two thirds of the stake have voted for: payers refer to
+ * What becomes of a transaction that somebody else has made, on the state that two thirds of the stake have voted for: payers refer to
  * blocks that are not final yet. A node that lags does not know the newest of these: an unknown block hash counts once every endpoint has said
  * so.
  * @param transaction in wire format; its signatures are not looked at
@@ -12,17 +11,18 @@ import type { SolanaNode } from './node';
 export async function simulateOffered(
   endpoints: Pick<EndpointList<SolanaNode>, 'run' | 'size'>,
   transaction: Buffer,
-): Promise<JsonValue> {
-  let unknownTo = 0;
+): Promise<Simulated> {
+  const unknown: Simulated[] = [];
   try {
     return await endpoints.run(async (node) => {
-      const { error } = await node.simulate(transaction, 'confirmed');
-      if (error !== blockhashNotFound) return error;
-      unknownTo += 1;
+      const simulated = await node.simulate(transaction, 'confirmed');
+      if (simulated.error !== blockhashNotFound) return simulated;
+      unknown.push(simulated);
       throw new Error('the block hash has expired, or is unknown to the node');
     });
   } catch (error) {
-    if (unknownTo === endpoints.size) return blockhashNotFound;
+    const [first] = unknown;
+    if (first && unknown.length === endpoints.size) return first;
     throw error;
   }
 }

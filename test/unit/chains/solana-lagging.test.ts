@@ -54,7 +54,7 @@ const refusing = () => {
 
 test('another endpoint says whether the payment would be executed', async () => {
   await expect(simulate()).resolves.toHaveProperty('payment');
-  await expect(prepare()).resolves.toMatchObject({ feeBound: '10001' });
+  await expect(prepare()).resolves.toMatchObject({ feeBound: '10001', expiry: { notAfter: other?.head.slot } });
   lagging?.faults.set('sendTransaction', refusing);
   expect(await broadcast()).toEqual({ outcome: 'accepted' });
   expect(other?.sent).toHaveLength(1);

@@ -28,7 +28,7 @@ export class SolanaPaymentClient implements PaymentClient {
   async simulate(payment: Payment): Promise<Simulated> {
     const asked = simulateOffered(this.endpoints, fromHex(payment.signature));
     const late = () => unavailable(this.chain, 'no RPC endpoint responded in time');
-    const error = await within(asked, maxSimulationMs, late);
+    const { error } = await within(asked, maxSimulationMs, late);
     if (error === null) return { payment };
     if (isOfSettler(error)) throw unavailable(this.chain, 'the settler has less SOL than the transaction takes');
     return { reason: 'invalid_exact_svm_transaction_simulation_failed' };
