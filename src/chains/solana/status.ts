@@ -10,7 +10,7 @@ import { type Expiry, findExpiry, validBlocks, Walks } from './expiry';
 import type { SolanaNode } from './node';
 
 /** What earlier calls have found: a proof takes many requests. */
-export interface Found {
+interface Found {
   proofs: Proofs;
   walks: Walks;
 }

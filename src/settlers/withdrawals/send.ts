@@ -65,7 +65,7 @@ function whyNever(error: unknown): string | null {
   return error instanceof GatewayError && !error.retryable ? error.message : null;
 }
 
-const notEnough = 'the settler does not have the amount and the highest fee';
+const notEnough = 'the settler does not have the amount, the highest fee, and what the chain has it keep';
 
 async function make(
   manager: EntityManager,
@@ -87,9 +87,10 @@ async function make(
   // each signing node has a list of the addresses that are paid
   const allowsProgram = family.hasProgramAddresses === true;
   const feeLocked = await family.bound(manager, { chain, source, token: chain.native, outputs, allowsProgram });
-  const amount = row.amount === null ? BigInt(row.available) - feeLocked : BigInt(row.amount);
+  const most = BigInt(row.available) - feeLocked - (family.minimumBalance ?? 0n);
+  const amount = row.amount === null ? most : BigInt(row.amount);
   const { ledger_account_id: assetId } = row;
-  if (assetId === null || amount <= 0n) return refuse(manager, id, notEnough);
+  if (assetId === null || amount <= 0n || amount > most) return refuse(manager, id, notEnough);
   await storeNative(manager, {
     ...{ txId: id, transactionType: withdrawalType, chain, account, assetId, to, amount, feeLocked },
     ...{ allowsProgram, needsNoRoom: true },

@@ -1,21 +1,32 @@
+import { randomBytes } from 'node:crypto';
 import type { AccountEntity } from '../../../src/accounts/entity';
 import { getFamily } from '../../../src/chains/families';
+import type { Payment, PaymentRequest } from '../../../src/chains/payments';
 import { toBytes } from '../../../src/chains/solana/codec/address';
 import { toBase58 } from '../../../src/chains/solana/codec/base58';
 import { associatedTokenAccount } from '../../../src/chains/solana/codec/token-account';
 import { encodeLevels } from '../../../src/chains/solana/fees';
 import { ChainRegistry, loadRegistry } from '../../../src/chains/registry';
-import type { ChainDefinition } from '../../../src/chains/types';
+import type { ChainDefinition, TokenDefinition } from '../../../src/chains/types';
 import { withdrawFromSettler } from '../../../src/cli/settler-withdrawals';
+import { WorkflowOutbox } from '../../../src/outbox/outbox';
 import { newId } from '../../../src/platform/ids';
+import { createLogger } from '../../../src/platform/logging';
+import type { Settler } from '../../../src/settlers/attested';
+import { reportSettlers } from '../../../src/settlers/report';
+import { getSupply } from '../../../src/settlers/supply';
 import { readWithdrawal } from '../../../src/settlers/withdrawals/request';
 import { sendRequestedWithdrawals } from '../../../src/settlers/withdrawals/send';
+import { StartLimits } from '../../../src/transfers/start/start-limits';
+import type { ServedChain } from '../../../src/x402/served';
+import { acceptSettlement as accept } from '../../../src/x402/settlement/accept';
 import { fundAccount, randomAddress, setFeeLevels } from '../../factories';
+import { roomyStartLimits } from '../../ledger';
 import { solanaCodec, usdcMint } from '../../solana';
 import { createFixture, ether, type Fixture } from '../ledger/fixture';
-import { buildSettler } from '../x402/settlement-fixture';
+import { allowSettling, buildSettler } from '../x402/settlement-fixture';
 
-/** Withdrawals on Solana, and what becomes of those of another chain meanwhile. */
+/** Coins of settlers on Solana: their withdrawals, what becomes of those of another chain meanwhile, and what the chain has them keep. */
 
 const registry = new ChainRegistry(loadRegistry('local', ['ethereum', 'solana']).all);
 const [ethereum, solana] = [registry.get('ethereum'), registry.get('solana')];
@@ -100,3 +111,72 @@ test('what waits for the fees of its chain keeps no other one waiting', async ()
   await send();
   expect(await state(waiting)).toEqual({ status: 'PENDING', refused: null });
 });
+
+describe('the chain has a fee payer keep 890,880 lamports, and they', () => {
+  const kept = 890_880n;
+
+  test('stay when everything is withdrawn', async () => {
+    await setSolanaLevels();
+    const [settler] = await drained(solana, 'SOL', sol);
+    const txId = await ask(settler, treasury);
+    await send();
+    const [made] = await query<{ amount: string; fee_locked: string }>(
+      'select amount, fee_locked from transactions where tx_id = $1',
+      [txId],
+    );
+    expect(BigInt(made?.amount ?? 0) + BigInt(made?.fee_locked ?? 0)).toBe(sol - kept);
+  });
+
+  test('are not withdrawn by a stated amount either', async () => {
+    await setSolanaLevels();
+    const [settler] = await drained(solana, 'SOL', sol);
+    const txId = await ask(settler, treasury, '0.9995');
+    await send();
+    expect(await state(txId)).toEqual({ status: null, refused: expect.stringMatching(/what the chain has it keep/) });
+  });
+
+  test('pay for no settlement: the settler is dry with no more than them', async () => {
+    const { settler, account } = await buildSettler(fixture.database, solana);
+    const supply = async () => {
+      const [report] = await reportSettlers(fixture.database.manager, getFamily, solana.name);
+      return report && { balance: report.balance, spendable: report.spendable, supply: getSupply(report) };
+    };
+    await fundAccount(fixture.database, account, solana, 'SOL', kept);
+    expect(await supply()).toEqual({ balance: kept, spendable: 0n, supply: 'dry' });
+    const clientId = fixture.client.clientId;
+    await allowSettling(fixture.database, { clientId, chain: solana.name });
+    const { address, addressKey, accountId } = account;
+    const candidate = { ...settler, accountId, address, addressKey, isActive: true };
+    const pay = (amount: bigint) => acceptSettlement(clientId, candidate, amount);
+    // the highest fee of a settlement
+    await fundAccount(fixture.database, account, solana, 'SOL', 29_999n);
+    expect(await pay(1n)).toMatchObject({ outcome: 'refused', cause: expect.stringMatching(/no settler has the coins/) });
+    await fundAccount(fixture.database, account, solana, 'SOL', 1n);
+    expect(await pay(1n)).toMatchObject({ outcome: 'accepted' });
+    expect(await supply()).toMatchObject({ balance: kept + 30_000n, spendable: 30_000n });
+  });
+});
+
+/** What /settle does once a payment was found good. */
+function acceptSettlement(clientId: string, settler: Settler, amount: bigint) {
+  const { database } = fixture;
+  const outbox = new WorkflowOutbox(database, unstarted, createLogger('test', 'silent'));
+  const starts = new StartLimits(roomyStartLimits, () => Promise.resolve(new Map()));
+  const identity = randomBytes(32).toString('hex');
+  const token = solana.tokens[0] as TokenDefinition;
+  const payment: Payment = {
+    ...{ method: 'transaction', chain: solana, token, payer: vault, payTo: treasury, authorised: amount, amount, identity },
+    ...{ nonce: identity, validAfter: 0n, validBefore: 4_000_000_000n, lastSecond: 4_000_000_000n, signature: '0x00' },
+    ...{ isWrapped: false, domain: null, facilitator: settler.address, sponsoring: { type: 'none' } },
+  };
+  const key = { chain: solana.name, payloadType: 'transaction', identity, requestHash: randomBytes(32), paymentId: null };
+  const askedBy = { clientId, userId: newId(), requestId: newId() };
+  const request = { version: 2, scheme: 'exact', chain: solana } as Partial<PaymentRequest> as PaymentRequest;
+  const served = { chain: solana, settlers: [settler] } as Partial<ServedChain> as ServedChain;
+  return accept({ database, getFamily, starts, outbox }, askedBy, request, key, { payment, settler, served, topUp: 0n });
+}
+const delivered = () => Promise.resolve('delivered' as const);
+/** No workflow is started. */
+const unstarted = {
+  ...{ start_transfer: delivered, start_key_generation: delivered, transfer_ended: delivered, transfer_approved: delivered },
+};
