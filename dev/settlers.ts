@@ -54,7 +54,9 @@ export async function setUpSettlers({ stack, secrets, registry }: SettlerSetup):
       const settler = await primarySettler(operations, name);
       created[name] = settler.address;
       accountIds.push(settler.accountId);
-      const [report] = (await reportSettlers(database.manager, name)).filter(({ accountId }) => accountId === settler.accountId);
+      const [report] = (await reportSettlers(database.manager, getFamily, name)).filter(
+        ({ accountId }) => accountId === settler.accountId,
+      );
       if (!report || !isFunded(report, registry))
         await fund(stack, name, registry.get(name).native.symbol, settler.address, sentCoins);
     }
@@ -75,6 +77,6 @@ async function primarySettler(operations: SettlerOperations, chain: string): Pro
 }
 
 async function areCredited(database: DataSource, registry: ChainRegistry, accountIds: string[]): Promise<boolean> {
-  const credited = (await reportSettlers(database.manager)).filter((report) => isFunded(report, registry));
+  const credited = (await reportSettlers(database.manager, getFamily)).filter((report) => isFunded(report, registry));
   return accountIds.every((id) => credited.some(({ accountId }) => accountId === id));
 }

@@ -22,6 +22,11 @@ export class EndpointList<E extends Endpoint> {
     private readonly isAnswer: (error: unknown) => boolean,
   ) {}
 
+  /** How many there are. */
+  get size(): number {
+    return this.endpoints.length;
+  }
+
   /** @throws GatewayError chain_unavailable when no endpoint could do the work; errors that are answers, and GatewayErrors of the work. */
   async run<T>(work: (endpoint: E) => Promise<T>): Promise<T> {
     const reasons: string[] = [];

@@ -70,6 +70,11 @@ export interface FamilyCodec {
   readonly carriesMemo?: true;
   /** Some addresses belong to programs and to no key: they are paid only where the client says so. */
   readonly hasProgramAddresses?: true;
+  /**
+   * What an account that has paid a fee has to keep, atomic units of the native coin: the chain refuses a transaction that leaves less. Absent:
+   * nothing.
+   */
+  readonly minimumBalance?: bigint;
   /** Of tokens on a chain that the registry does not have any more. */
   readonly tokenType: AssetType;
   readonly fees: FeeStrategy;

@@ -107,7 +107,7 @@ export type AgreedField = 'scheme' | 'network' | 'asset' | 'payTo' | 'amount';
 export interface PaymentIdentity {
   /** What the payment uses up (`Payment.identity`). */
   identity: string;
-  /** Every field of the message that its payer has signed, however they were written. */
+  /** Every field of the message that its payer has signed, however they were written; and what `extra` asks of that message. */
   signed: string;
 }
 

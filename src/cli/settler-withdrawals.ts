@@ -32,7 +32,7 @@ const pollMs = 200;
 
 /**
  * Asks for coins of a drained settler; the worker makes the transaction. Request and audit row are committed together.
- * @param amount display units; undefined: everything but what the fee may cost
+ * @param amount display units; undefined: everything but what the fee may cost and what the chain has an account keep
  * @throws GatewayError invalid_parameter; business_error while anything of the settler is open, for one that is not drained, and for what
  *   the settler does not have.
  */

@@ -44,7 +44,11 @@ function operations({ database, temporal }: Session): SettlerOperations {
 async function status({ database, json }: Session, chain?: string): Promise<void> {
   const { GATEWAY_ENV, CHAINS } = readConfig(['GATEWAY_ENV', 'CHAINS']);
   const registry = loadRegistry(GATEWAY_ENV, CHAINS.split(','));
-  const reports = await reportSettlers(database.manager, chain === undefined ? undefined : enabledChain(registry, chain).name);
+  const reports = await reportSettlers(
+    database.manager,
+    getFamily,
+    chain === undefined ? undefined : enabledChain(registry, chain).name,
+  );
   printRows(
     reports.map((report) => toStatusRow(report, registry)),
     json,
@@ -117,7 +121,7 @@ export function addSettlerCommands(program: Command, run: Run): void {
       'send coins of a drained settler, of which nothing is open, to a destination that the signing nodes name themselves',
     )
     .requiredOption('--to <address>', 'where to')
-    .option('--amount <amount>', 'in coins; everything but what the fee may cost unless it is given')
+    .option('--amount <amount>', 'in coins; all but what the fee may cost and what the chain has it keep unless it is given')
     .action(run(withdraw));
   settlers
     .command('primary <settler-id>')

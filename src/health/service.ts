@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { DataSource } from 'typeorm';
+import type { GetFamily } from '../chains/family';
 import type { ChainRegistry } from '../chains/registry';
 import { areOrdersCompared } from '../orders/reconcile-required';
 import { CachedValue } from '../platform/cached-value';
@@ -21,6 +22,7 @@ export interface HealthDependencies {
   database: DataSource;
   temporal: Client;
   registry: ChainRegistry;
+  getFamily: GetFamily;
   /** /health/ready of each MPC node. */
   signerUrls: string[];
 }
@@ -28,7 +30,7 @@ export interface HealthDependencies {
 /** Checks the services that transfers depend on, and names the settlers that have too few coins. */
 export class HealthService {
   private latest: { checks: Promise<HealthChecks>; at: number } | undefined;
-  private readonly settlers = new CachedValue((manager) => reportSettlers(manager), settlersMaxAgeMs);
+  private readonly settlers = new CachedValue((manager) => reportSettlers(manager, this.deps.getFamily), settlersMaxAgeMs);
 
   constructor(private readonly deps: HealthDependencies) {}
 

@@ -164,7 +164,7 @@ runMain('worker', async () => {
   };
 
   const dispatcher = new OutboxDispatcher(database, deliveries, logger);
-  const settlers = new SettlerWatch(database, logger);
+  const settlers = new SettlerWatch(database, getFamily, logger);
   const jobs: PeriodicJob[] = [
     { name: 'dispatch blacklists', everyMs: 1_000, run: () => dispatchBlacklists(database, temporal, logger) },
     { name: 'dispatch the outbox of workflows', everyMs: 200, run: () => dispatcher.dispatch() },

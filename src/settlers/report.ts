@@ -1,4 +1,6 @@
 import type { EntityManager } from 'typeorm';
+import type { GetFamily } from '../chains/family';
+import type { ChainFamily } from '../chains/types';
 import { refusedLately } from './refused-lately';
 
 /** What a settler has and has to do. */
@@ -9,13 +11,15 @@ export interface SettlerReport {
   status: 'ACTIVE' | 'DRAINING';
   /** What the ledger says that it may spend; atomic units of the chain's native coin. */
   balance: bigint;
+  /** Of the balance: without what the chain has an account keep. */
+  spendable: bigint;
   /** Settlements that have not ended. */
   open: number;
   /** Clients whose settlements, or those of them that create wallets, are not begun for now, since the limits of two signing nodes have refused one. */
   refusedClients: number;
   /** When the oldest of them was accepted. */
   oldestAt: Date | null;
-  /** Settlements that the balance pays for, by the median of the last 100; null: it has settled nothing yet, or they cost nothing. */
+  /** Settlements that it pays for, by the median of the last 100; null: it has settled nothing yet, or they cost nothing. */
   runway: bigint | null;
 }
 
@@ -23,6 +27,7 @@ interface ReportRow {
   settler_id: string;
   account_id: string;
   chain: string;
+  family: ChainFamily;
   status: SettlerReport['status'];
   balance: string;
   open: number;
@@ -32,9 +37,9 @@ interface ReportRow {
 }
 
 /** Of all chains, or of one. */
-export async function reportSettlers(manager: EntityManager, chain?: string): Promise<SettlerReport[]> {
+export async function reportSettlers(manager: EntityManager, getFamily: GetFamily, chain?: string): Promise<SettlerReport[]> {
   const rows = await manager.query<ReportRow[]>(
-    `select s.settler_id, s.account_id, s.chain, s.status, coalesce(l.available, 0)::text as balance, o.open, o.oldest_at, g.gas,
+    `select s.settler_id, s.account_id, s.chain, a.family, s.status, coalesce(l.available, 0)::text as balance, o.open, o.oldest_at, g.gas,
             (select count(*)::int from x402_policies p where ${refusedLately('p.client_id', 's.chain', 'a.address', 'true')}) as refused_clients
        from settlers s
        join accounts a on a.account_id = s.account_id
@@ -51,28 +56,24 @@ export async function reportSettlers(manager: EntityManager, chain?: string): Pr
       order by s.chain, s.settler_id`,
     [chain ?? null],
   );
-  return rows.map(toReport);
+  return rows.map((row) => toReport(row, getFamily(row.family).minimumBalance ?? 0n));
 }
 
-function toReport({
-  settler_id,
-  account_id,
-  chain,
-  status,
-  open,
-  oldest_at,
-  refused_clients: refusedClients,
-  ...amounts
-}: ReportRow): SettlerReport {
+function toReport(
+  { settler_id, account_id, chain, status, open, oldest_at, refused_clients: refusedClients, ...amounts }: ReportRow,
+  minimum: bigint,
+): SettlerReport {
   const balance = BigInt(amounts.balance);
+  const spendable = balance > minimum ? balance - minimum : 0n;
   const gas = BigInt(amounts.gas ?? 0);
-  const runway = gas === 0n ? null : balance / gas;
+  const runway = gas === 0n ? null : spendable / gas;
   return {
     settlerId: settler_id,
     accountId: account_id,
     chain,
     status,
     balance,
+    spendable,
     open,
     refusedClients,
     oldestAt: oldest_at,

@@ -1,4 +1,5 @@
 import type { DataSource } from 'typeorm';
+import type { GetFamily } from '../chains/family';
 import type { Logger } from '../platform/logging';
 import { oldestSettlement, openSettlements, refusedClients, settlerBalance, settlerRunway } from './metrics';
 import { reportSettlers, type SettlerReport } from './report';
@@ -10,11 +11,12 @@ export class SettlerWatch {
 
   constructor(
     private readonly database: DataSource,
+    private readonly getFamily: GetFamily,
     private readonly log: Pick<Logger, 'error' | 'warn' | 'info'>,
   ) {}
 
   async run(): Promise<void> {
-    const reports = await reportSettlers(this.database.manager);
+    const reports = await reportSettlers(this.database.manager, this.getFamily);
     const before = this.supplies;
     this.supplies = new Map(reports.map((report) => [report.settlerId, getSupply(report)]));
     for (const report of reports) {

@@ -1,8 +1,9 @@
-import type { BroadcastOutcome } from '../chain-client';
-import type { Hex } from '../types';
 import { isJsonObject } from '../json';
+import type { Offered } from '../offer';
+import type { Hex } from '../types';
 import type { SolanaNode } from './node';
 import { RpcError } from './rpc';
+import { blockhashNotFound } from './simulate';
 
 /** SEND_TRANSACTION_PREFLIGHT_FAILURE and TRANSACTION_SIGNATURE_VERIFICATION_FAILURE of rpc-client-api, custom_error.rs; invalid params. */
 const preflightFailure = -32_002;
@@ -15,7 +16,7 @@ const refusals: ReadonlyMap<number, string> = new Map([
  * Safe to repeat: a node passes on what it has seen before too. A node answers with the id alone: whether a block holds it is for `status`.
  * @throws Error when the node did not answer, is behind, or answers about something else: the outcome is then unknown.
  */
-export async function sendTo(node: SolanaNode, bytes: Hex, id: string): Promise<BroadcastOutcome> {
+export async function sendTo(node: SolanaNode, bytes: Hex, id: string): Promise<Offered> {
   try {
     if ((await node.send(bytes)) !== id) throw new Error('the answer is about another transaction');
     return { outcome: 'accepted' };
@@ -23,10 +24,11 @@ export async function sendTo(node: SolanaNode, bytes: Hex, id: string): Promise<
     if (!(error instanceof RpcError)) throw error;
     const cause = error.code === preflightFailure && isJsonObject(error.data) ? error.data.err : undefined;
     if (cause === 'AlreadyProcessed') return { outcome: 'accepted' };
-    if (cause === 'BlockhashNotFound')
-      return { outcome: 'waiting', reason: 'the block hash has expired, or is unknown to the node' };
+    // a node that lags does not have the block yet
+    if (cause === blockhashNotFound)
+      return { outcome: 'waiting', reason: 'the block hash has expired, or is unknown to the node', mayTakeElsewhere: true };
     const reason = refusals.get(error.code);
-    if (reason) return { outcome: 'rejected', reason };
+    if (reason) return { outcome: 'rejected', reason, mayTakeElsewhere: false };
     throw error;
   }
 }

@@ -15,11 +15,13 @@ import type {
   ScanResult,
 } from '../chain-client';
 import { EndpointList } from '../endpoints';
+import { offer } from '../offer';
 import { endingScan } from '../scan-look-up';
 import { Proofs } from '../proofs';
 import type { ChainDefinition, FeeLevels, Hex, InclusionEffect, Prepared } from '../types';
 import { sendTo } from './broadcast';
 import { findEffect } from './effects';
+import { Walks } from './expiry';
 import { encodeLevels } from './fees';
 import { readForeign } from './foreign';
 import { fetchPrice } from './levels';
@@ -35,7 +37,7 @@ const maxScanRange = 50;
 /** A Solana chain over JSON-RPC. Blocks are finalized, and numbered by their slots; the methods are documented in ChainClient. */
 export class SolanaChainClient implements ChainClient, ImpossibilityProver {
   private readonly endpoints: EndpointList<SolanaNode>;
-  private readonly proofs = new Proofs();
+  private readonly found = { proofs: new Proofs(), walks: new Walks() };
 
   constructor(
     readonly chain: ChainDefinition,
@@ -64,12 +66,12 @@ export class SolanaChainClient implements ChainClient, ImpossibilityProver {
   }
 
   prepare({ intent }: PrepareRequest): Promise<Prepared> {
-    const prepare = intent.action?.type === 'settlement' ? prepareSettlement : prepareTransfer;
-    return this.endpoints.run((node) => prepare(node, this.chain, intent));
+    if (intent.action?.type === 'settlement') return prepareSettlement(this.endpoints, this.chain, intent);
+    return this.endpoints.run((node) => prepareTransfer(node, this.chain, intent));
   }
 
   status(attempts: KnownAttempt[]): Promise<AttemptStatus[]> {
-    return attempts.length === 0 ? Promise.resolve([]) : askStatus(this.endpoints, this.chain, attempts, this.proofs);
+    return attempts.length === 0 ? Promise.resolve([]) : askStatus(this.endpoints, this.chain, attempts, this.found);
   }
 
   proveImpossible(unsigned: Hex, begunAt: Date | null): Promise<EndpointView | null> {
@@ -78,7 +80,7 @@ export class SolanaChainClient implements ChainClient, ImpossibilityProver {
 
   broadcast(bytes: Hex): Promise<BroadcastOutcome> {
     const { id } = readForeign(fromHex(bytes), []);
-    return this.endpoints.run((node) => sendTo(node, bytes, id));
+    return offer(this.endpoints, (node) => sendTo(node, bytes, id));
   }
 
   /** Transactions have no order. */

@@ -1,3 +1,4 @@
+import { setBounded } from '../../platform/bounded';
 import type { ImpossibleProof } from '../chain-client';
 import type { ChainDefinition, Hex } from '../types';
 import type { Executed, Header } from './answers';
@@ -30,9 +31,38 @@ export type Expiry =
   | { state: 'found'; executed: Executed; block: Header }
   | { state: 'expired'; proof: ImpossibleProof };
 
+interface Walk {
+  /** The block with the message's hash, and the last one that was looked at. */
+  start: Header;
+  last: Header;
+}
+
+const maxWalks = 1_000;
+
+/** How far a node has shown what no message can be in: its blocks are final, and more of them than one call has time for. */
+export class Walks {
+  private readonly byNode = new WeakMap<SolanaNode, Map<string, Walk>>();
+
+  find(node: SolanaNode, key: string): Walk | undefined {
+    return this.byNode.get(node)?.get(key);
+  }
+
+  keep(node: SolanaNode, key: string, walk: Walk): void {
+    const walks = this.byNode.get(node) ?? new Map<string, Walk>();
+    this.byNode.set(node, walks);
+    setBounded(walks, key, walk, maxWalks);
+  }
+
+  forget(node: SolanaNode, key: string): void {
+    this.byNode.get(node)?.delete(key);
+  }
+}
+
 export interface StartHints {
   /** Of the block with the message's hash. */
   slot: number | null;
+  /** A slot at which that block was known. */
+  notAfter: number | null;
   /** When the attempt began: that block was final by then. */
   begunAt: Date | null;
 }
@@ -41,37 +71,50 @@ export interface StartHints {
  * Proof that a message was never executed and never will be. Only the next finalized blocks behind the one whose hash it has may hold it: none
  * of them, each the child of the one before, does, under any signature; and the block behind them is as deep as watching goes. So the blocks
  * that are looked at are the message's whole life, which begins before the attempt does. `hints` only say where to look for the first one; what
- * the node shows counts.
+ * the node shows counts. `walks`: a proof that has failed for want of time is taken up where it was.
  */
-export async function findExpiry(node: SolanaNode, chain: ChainDefinition, unsigned: Hex, hints: StartHints): Promise<Expiry> {
+export async function findExpiry(
+  node: SolanaNode,
+  chain: ChainDefinition,
+  unsigned: Hex,
+  hints: StartHints,
+  walks: Walks,
+): Promise<Expiry> {
   const head = await node.slot();
   const { feePayer, blockhash, message } = readParts(unsigned);
   const payer = toBase58(feePayer);
-  const start = await findStart(node, head, toBase58(blockhash), hints);
+  const wanted = messageHash(message);
+  const known = walks.find(node, wanted);
+  const start = known?.start ?? (await findStart(node, head, toBase58(blockhash), hints));
   if (!start) return { state: 'lacking' };
+  let last: Header = known?.last ?? start;
+  walks.keep(node, wanted, { start, last });
   const ends = start.height + validBlocks;
   const slots = await node.slots(start.slot + 1, Math.min(head, start.slot + maxSlots));
   const life = slots.slice(0, validBlocks);
   const behind = slots.slice(validBlocks);
   // the first block behind them has as many others on it as watching goes deep
   if (behind.length < chain.finalityDepth) return { state: 'open' };
-  const wanted = messageHash(message);
-  let last: Header = start;
-  for (const next of life) {
+  const lacking = (): Expiry => {
+    walks.forget(node, wanted);
+    return { state: 'lacking' };
+  };
+  for (const next of life.filter((slot) => slot > last.slot)) {
     const block = await node.listedBlock(next);
-    if (!block || !follows(block, last)) return { state: 'lacking' };
+    if (!block || !follows(block, last)) return lacking();
     // whatever executes the message names its payer; whole blocks are large
     if (block.accounts.some((accounts) => accounts.includes(payer))) {
       const whole = await node.block(next);
-      if (whole?.blockhash !== block.blockhash) return { state: 'lacking' };
+      if (whole?.blockhash !== block.blockhash) return lacking();
       const executed = whole.transactions.find(({ message }) => messageHash(message) === wanted);
       if (executed) return { state: 'found', executed, block };
     }
     last = block;
+    walks.keep(node, wanted, { start, last });
   }
   const [endSlot] = behind as [number];
   const end = await node.header(endSlot);
-  if (!end || !follows(end, last) || end.height <= ends) return { state: 'lacking' };
+  if (!end || !follows(end, last) || end.height <= ends) return lacking();
   const proof = {
     ...{ start_slot: start.slot, start_hash: start.blockhash, last_block_height: ends },
     ...{ end_slot: end.slot, end_hash: end.blockhash },
@@ -87,13 +130,13 @@ async function findStart(
   node: SolanaNode,
   head: number,
   blockhash: string,
-  { slot, begunAt }: StartHints,
+  { slot, notAfter, begunAt }: StartHints,
 ): Promise<Header | null> {
   if (slot !== null && slot <= head) {
     const header = await node.header(slot);
     if (header?.blockhash === blockhash) return header;
   }
-  const newest = begunAt === null ? head : await findSlotAt(node, head, begunAt.getTime() / 1_000 + maxSkew);
+  const newest = notAfter === null ? await findNewest(node, head, begunAt) : Math.min(notAfter, head);
   const slots = (await node.slots(Math.max(0, newest - 2 * maxSearched), newest)).reverse().slice(0, maxSearched);
   for (let index = 0; index < slots.length; index += headersAtOnce) {
     const headers = await Promise.all(slots.slice(index, index + headersAtOnce).map((it) => node.header(it)));
@@ -102,6 +145,9 @@ async function findStart(
   }
   return null;
 }
+
+const findNewest = async (node: SolanaNode, head: number, begunAt: Date | null): Promise<number> =>
+  begunAt === null ? head : findSlotAt(node, head, begunAt.getTime() / 1_000 + maxSkew);
 
 /** A slot before which every block of at most this time lies (seconds); of few blocks, since their times never go back. */
 async function findSlotAt(node: SolanaNode, head: number, time: number): Promise<number> {

@@ -3,7 +3,7 @@ import type { Family } from '../family';
 import { findFeeLevels } from '../fee-levels';
 import { createSolanaCodec } from './codec';
 import { isOnCurve, toBytes } from './codec/address';
-import { maxFee, solanaFees } from './fees';
+import { maxFee, minimumBalance, solanaFees } from './fees';
 import { networks, type SolanaNetwork } from './network';
 import { maxPaymentPrice, maxPaymentUnits, maxSigners } from './payments/limits';
 
@@ -21,6 +21,7 @@ const createSolanaFamily = (network: SolanaNetwork): Family => ({
   tokenType: 'SPL',
   carriesMemo: true,
   hasProgramAddresses: true,
+  minimumBalance,
   fees: solanaFees,
   ...createSolanaCodec(network),
   bound: async (manager, { chain, source, token, outputs, action, allowsProgram = false }) => {

@@ -21,6 +21,9 @@ const rentOf = (bytes: bigint): bigint => (128n + bytes) * 6_960n;
  */
 export const accountRent: Readonly<Record<TokenProgram, bigint>> = { token: rentOf(165n), 'token-2022': rentOf(256n) };
 
+/** Rent of an account without data, lamports: a fee payer that is left with less, and not with nothing, pays for no transaction. */
+export const minimumBalance = rentOf(0n);
+
 interface MessageCost {
   /** Limit of compute units: the priority fee is paid for all of it. */
   units: number;

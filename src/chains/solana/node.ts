@@ -45,6 +45,8 @@ export interface Latest {
 }
 
 export interface Simulated {
+  /** Of the newest block that its state contains. */
+  slot: number;
   /** null: it would succeed. */
   error: JsonValue;
   units: number;
@@ -163,15 +165,18 @@ export class SolanaNode implements Endpoint {
   /** Executes a transaction on the newest state of this commitment; its signatures are not looked at. */
   async simulate(transaction: Buffer, commitment: 'confirmed' | 'finalized' = 'finalized'): Promise<Simulated> {
     const options = { commitment, encoding: 'base64', sigVerify: false, replaceRecentBlockhash: false };
-    const { err, unitsConsumed } = readObject(
-      readValue(await this.ask('simulateTransaction', [transaction.toString('base64'), options])),
-    );
-    return { error: err ?? null, units: unitsConsumed === undefined ? 0 : readNumber(unitsConsumed) };
+    const answer = readObject(await this.ask('simulateTransaction', [transaction.toString('base64'), options]));
+    const { err, unitsConsumed } = readObject(answer.value);
+    const slot = readNumber(readObject(answer.context).slot);
+    return { slot, error: err ?? null, units: unitsConsumed === undefined ? 0 : readNumber(unitsConsumed) };
   }
 
-  /** Hands signed bytes to the node, which passes them on without a trial. Its answer is their id. @throws RpcError for a refusal. */
+  /**
+   * Hands signed bytes to the node, which passes them on without a trial, and again every few seconds until a block holds them or their block
+   * hash has expired: leaders drop what they have no room for. Its answer is their id. @throws RpcError for a refusal.
+   */
   async send(bytes: Hex): Promise<string> {
-    const options = { encoding: 'base64', skipPreflight: true, maxRetries: 0 };
+    const options = { encoding: 'base64', skipPreflight: true };
     return readText(await this.ask('sendTransaction', [fromHex(bytes).toString('base64'), options]));
   }
 

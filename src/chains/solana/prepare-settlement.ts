@@ -1,18 +1,22 @@
 import { GatewayError } from '../../platform/errors';
-import { unavailable } from '../endpoints';
+import { type EndpointList, unavailable } from '../endpoints';
 import type { ChainDefinition, Prepared, TransactionIntent } from '../types';
 import { createSolanaCodec } from './codec';
 import { decodeSettlement, withoutSettler } from './codec/settlement';
 import { networkOf } from './network';
 import type { SolanaNode } from './node';
 import { isOfSettler } from './payments/simulated';
+import { blockhashNotFound, simulateOffered } from './simulate';
 
 /**
- * The payer has made the whole message: whether the chain would execute it now is all that there is to ask. On confirmed state, since payers
- * refer to blocks that are not final yet.
+ * The payer has made the whole message: whether the chain would execute it now is all that there is to ask.
  * @throws GatewayError expired, would_revert; chain_unavailable also while the settler has less SOL than the fee.
  */
-export async function prepareSettlement(node: SolanaNode, chain: ChainDefinition, intent: TransactionIntent): Promise<Prepared> {
+export async function prepareSettlement(
+  endpoints: EndpointList<SolanaNode>,
+  chain: ChainDefinition,
+  intent: TransactionIntent,
+): Promise<Prepared> {
   const codec = createSolanaCodec(networkOf(chain));
   const unsigned = codec.build({
     chain,
@@ -21,10 +25,11 @@ export async function prepareSettlement(node: SolanaNode, chain: ChainDefinition
     prepared: { feeBound: '0', expiry: null, details: null },
     resources: [],
   });
-  const { error } = await node.simulate(withoutSettler(decodeSettlement(unsigned).transaction), 'confirmed');
-  if (error === 'BlockhashNotFound')
-    throw new GatewayError('expired', `${chain.name}: the block hash of the payment has expired`);
+  const { error, slot } = await simulateOffered(endpoints, withoutSettler(decodeSettlement(unsigned).transaction));
+  if (error === blockhashNotFound) throw new GatewayError('expired', `${chain.name}: the block hash of the payment has expired`);
   if (error !== null && isOfSettler(error)) throw unavailable(chain, 'the settler has less SOL than the transaction takes');
   if (error !== null) throw new GatewayError('would_revert', `${chain.name} would refuse this payment`);
-  return codec.recover(unsigned, codec.describe(unsigned).maxNetworkFee);
+  const prepared = codec.recover(unsigned, codec.describe(unsigned).maxNetworkFee);
+  // the block that it refers to is this one or an earlier one: where to look for it
+  return { ...prepared, expiry: { ...prepared.expiry, notAfter: slot } };
 }

@@ -2,12 +2,18 @@ import { type AttemptView, firstConclusive } from '../attempt-view';
 import type { AttemptState, AttemptStatus, EndpointView, KnownAttempt } from '../chain-client';
 import type { EndpointList } from '../endpoints';
 import type { Proofs } from '../proofs';
-import type { ChainDefinition, Hex } from '../types';
+import type { ChainDefinition, Hex, JsonValue } from '../types';
 import { toBase58 } from './codec/base58';
 import { readParts } from './codec/parts';
 import { findEffect, toEffect } from './effects';
-import { type Expiry, findExpiry } from './expiry';
+import { type Expiry, findExpiry, validBlocks, Walks } from './expiry';
 import type { SolanaNode } from './node';
+
+/** What earlier calls have found: a proof takes many requests. */
+interface Found {
+  proofs: Proofs;
+  walks: Walks;
+}
 
 type Endpoints = Pick<EndpointList<SolanaNode>, 'run' | 'some'>;
 
@@ -16,7 +22,7 @@ export function askStatus(
   endpoints: Endpoints,
   chain: ChainDefinition,
   attempts: KnownAttempt[],
-  proofs: Proofs,
+  { proofs, walks }: Found,
 ): Promise<AttemptStatus[]> {
   return firstConclusive(
     (work) => endpoints.run(work),
@@ -24,7 +30,7 @@ export function askStatus(
       const head = await node.slot();
       const view: AttemptView = { states: [], isConclusive: true };
       for (const attempt of attempts) {
-        const { state, isLacking } = await stateOf(node, endpoints, { chain, head, proofs }, attempt);
+        const { state, isLacking } = await stateOf(node, endpoints, { chain, head, proofs, walks }, attempt);
         view.isConclusive &&= !isLacking;
         view.states.push({ attempt: attempt.attempt, ...state });
       }
@@ -43,7 +49,7 @@ export async function proveAt(
   const head = await node.slot();
   const block = await node.header(head);
   if (!block) throw new Error('the node does not show its newest block');
-  const { state } = await findExpiry(node, chain, unsigned, { slot: null, begunAt });
+  const { state } = await findExpiry(node, chain, unsigned, { slot: null, notAfter: null, begunAt }, new Walks());
   if (state === 'lacking') throw new Error('it lacks blocks that a proof needs');
   return state === 'expired' ? { endpoint: node.host, block: { number: head, hash: block.blockhash } } : null;
 }
@@ -51,7 +57,7 @@ export async function proveAt(
 async function stateOf(
   node: SolanaNode,
   endpoints: Endpoints,
-  { chain, head, proofs }: { chain: ChainDefinition; head: number; proofs: Proofs },
+  { chain, head, proofs, walks }: Found & { chain: ChainDefinition; head: number },
   { unsigned, ids, messageKey, expiry, begunAt }: KnownAttempt,
 ): Promise<{ state: AttemptState; isLacking?: true }> {
   const depthOf = (slot: number): number => Math.max(1, head - slot + 1);
@@ -61,10 +67,11 @@ async function stateOf(
   }
   const known = proofs.find(messageKey);
   if (known) return { state: { state: 'impossible', proof: known } };
-  const slot = typeof expiry?.slot === 'number' ? expiry.slot : null;
-  // of a block that somebody else has chosen the slot is not known, and many blocks are searched for it
-  const isValid = slot === null && (await node.isBlockhashValid(toBase58(readParts(unsigned).blockhash)));
-  const found: Expiry = isValid ? { state: 'open' } : await findExpiry(node, chain, unsigned, { slot, begunAt });
+  const [slot, notAfter] = [readSlot(expiry?.slot), readSlot(expiry?.notAfter)];
+  // of a block that somebody else has chosen the slot is not known, and many blocks are searched for it: once, when they are a proof
+  const isEarly = slot === null && notAfter !== null && head < notAfter + validBlocks + chain.finalityDepth;
+  const isOpen = isEarly || (slot === null && (await node.isBlockhashValid(toBase58(readParts(unsigned).blockhash))));
+  const found: Expiry = isOpen ? { state: 'open' } : await findExpiry(node, chain, unsigned, { slot, notAfter, begunAt }, walks);
   if (found.state === 'found') {
     const { executed, block } = found;
     const effect = toEffect(executed, block, unsigned);
@@ -80,6 +87,8 @@ async function stateOf(
   const state: AttemptState = seen === undefined ? { state: 'absent' } : { state: 'pending', id: seen };
   return found.state === 'lacking' ? { state, isLacking: true } : { state };
 }
+
+const readSlot = (value: JsonValue | undefined): number | null => (typeof value === 'number' ? value : null);
 
 /**
  * A node may leave a transaction out of its answers: no other one may have executed it. @throws Error when one has, so that another node is

@@ -8,7 +8,7 @@ export interface WithdrawalRequest {
   /** In the form shown to clients, and in canonical form. */
   toAddress: string;
   toAddressKey: string;
-  /** Atomic units of the native coin; null: everything but what the fee may cost. */
+  /** Atomic units of the native coin; null: everything but what the fee may cost and what the chain has an account keep. */
   amount: bigint | null;
   operator: string;
 }

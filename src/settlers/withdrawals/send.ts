@@ -4,6 +4,7 @@ import type { GetFamily } from '../../chains/family';
 import type { ChainRegistry } from '../../chains/registry';
 import { readUncovered } from '../../ledger/posting';
 import { inTransaction } from '../../platform/database';
+import { GatewayError } from '../../platform/errors';
 import { withdrawalType } from '../../transactions/types';
 import { storeNative } from '../../transfers/accept/store-native';
 
@@ -13,8 +14,8 @@ export interface WithdrawalDependencies {
   getFamily: GetFamily;
 }
 
-/** Requests of one round: operators make few. */
-const batch = 10;
+/** Requests of one round: a settler has one at most, and there are few settlers. */
+const batch = 100;
 
 interface RequestedRow {
   withdrawal_id: string;
@@ -30,8 +31,9 @@ interface RequestedRow {
 
 /**
  * Makes the transactions that operators have asked for: row, hold and start of the workflow in one database transaction for each. One that
- * cannot be made is refused, on record, and the operator asks anew.
- * @throws GatewayError chain_unavailable when the fees of a chain are not known: it is tried again.
+ * cannot be made is refused, on record, and the operator asks anew. One that may be made later, such as while the fees of its chain are not
+ * known, keeps no other one waiting.
+ * @throws AggregateError of what has failed, once all were tried: those are tried again.
  */
 export async function sendRequestedWithdrawals(deps: WithdrawalDependencies): Promise<void> {
   const open = await deps.database.query<{ withdrawal_id: string }[]>(
@@ -40,20 +42,30 @@ export async function sendRequestedWithdrawals(deps: WithdrawalDependencies): Pr
       order by requested_at limit $1`,
     [batch],
   );
-  for (const { withdrawal_id: id } of open) await sendWithdrawal(deps, id);
+  const failures: unknown[] = [];
+  for (const { withdrawal_id: id } of open) await sendWithdrawal(deps, id).catch((error: unknown) => failures.push(error));
+  if (failures.length > 0)
+    throw new AggregateError(failures, `${failures.length} of ${open.length} withdrawals cannot be made now`);
 }
 
 async function sendWithdrawal({ database, ...chains }: WithdrawalDependencies, id: string): Promise<void> {
   try {
     await inTransaction(database, (manager) => make(manager, chains, id));
   } catch (error) {
-    // the balance has changed since it was read
-    if (!readUncovered(error)) throw error;
-    await refuse(database.manager, id, notEnough);
+    const reason = whyNever(error);
+    if (reason === null) throw error;
+    await refuse(database.manager, id, reason);
   }
 }
 
-const notEnough = 'the settler does not have the amount and the highest fee';
+/** null: it may be made later. */
+function whyNever(error: unknown): string | null {
+  // the balance has changed since it was read
+  if (readUncovered(error)) return notEnough;
+  return error instanceof GatewayError && !error.retryable ? error.message : null;
+}
+
+const notEnough = 'the settler does not have the amount, the highest fee, and what the chain has it keep';
 
 async function make(
   manager: EntityManager,
@@ -72,13 +84,16 @@ async function make(
   const account = await manager.findOneByOrFail(AccountEntity, { accountId: row.account_id });
   const source = { chain: chain.name, accountId: account.accountId, addressKey: account.addressKey };
   const outputs = [{ recipient: to.address, tokenContract: null, amount: BigInt(row.available) }];
-  const feeLocked = await family.bound(manager, { chain, source, token: chain.native, outputs });
-  const amount = row.amount === null ? BigInt(row.available) - feeLocked : BigInt(row.amount);
+  // each signing node has a list of the addresses that are paid
+  const allowsProgram = family.hasProgramAddresses === true;
+  const feeLocked = await family.bound(manager, { chain, source, token: chain.native, outputs, allowsProgram });
+  const most = BigInt(row.available) - feeLocked - (family.minimumBalance ?? 0n);
+  const amount = row.amount === null ? most : BigInt(row.amount);
   const { ledger_account_id: assetId } = row;
-  if (assetId === null || amount <= 0n) return refuse(manager, id, notEnough);
+  if (assetId === null || amount <= 0n || amount > most) return refuse(manager, id, notEnough);
   await storeNative(manager, {
     ...{ txId: id, transactionType: withdrawalType, chain, account, assetId, to, amount, feeLocked },
-    needsNoRoom: true,
+    ...{ allowsProgram, needsNoRoom: true },
   });
 }
 

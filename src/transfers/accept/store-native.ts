@@ -10,6 +10,8 @@ export interface NewNative extends Omit<NewTransfer, 'token'> {
   parentTxId?: string;
   /** It starts whether or not there is room on its chain: others wait for it, or operators do. */
   needsNoRoom?: true;
+  /** The recipient may be an address of a program. */
+  allowsProgram?: boolean;
 }
 
 /**
@@ -17,10 +19,13 @@ export interface NewNative extends Omit<NewTransfer, 'token'> {
  * transaction, whose COMMIT fails if the account does not have what is held.
  * @returns the message, which may be delivered after the commit
  */
-export async function storeNative(manager: EntityManager, { parentTxId, needsNoRoom, ...it }: NewNative): Promise<OutboxMessage> {
+export async function storeNative(
+  manager: EntityManager,
+  { parentTxId, needsNoRoom, allowsProgram = false, ...it }: NewNative,
+): Promise<OutboxMessage> {
   const { txId, chain, account, assetId, amount, feeLocked } = it;
   const row = toNewRow({ ...it, token: chain.native });
-  await manager.insert(TransactionEntity, { ...row, ...(parentTxId !== undefined && { parentTxId }) });
+  await manager.insert(TransactionEntity, { ...row, allowsProgram, ...(parentTxId !== undefined && { parentTxId }) });
   const asset = { ledgerAccountId: assetId, chain: chain.name, symbol: chain.native.symbol };
   await placeTransferHold(manager, { txId, source: { asset, native: asset }, amount, feeLocked });
   const start: OutboxMessage = {

@@ -102,7 +102,8 @@ async function accept(
   const isDeployment = payment.sponsoring.type === 'deployment' && !isFree;
   if (isDeployment && !(await lockCreation(manager, payment)))
     return { outcome: 'refused', reason: 'unexpected_settle_error', cause: 'another settlement creates the wallet of the payer' };
-  const sender = await pickSettler(manager, { clientId, candidates, gasBound, isDeployment });
+  const kept = getFamily(chain.family).minimumBalance ?? 0n;
+  const sender = await pickSettler(manager, { clientId, candidates, gasBound, kept, isDeployment });
   if (!sender) return { outcome: 'refused', reason: 'unexpected_settle_error', cause: noSettler };
   const settlement = { txId, ...askedBy, version, scheme, key, payment, ...bounds, topUp, sender: sender.address };
   await claimPayment(manager, getFamily, settlement);
@@ -135,6 +136,8 @@ interface Wanted {
   candidates: Settler[];
   /** Atomic units of the native coin. */
   gasBound: bigint;
+  /** What the chain has each of them keep; atomic units of the native coin. */
+  kept: bigint;
   /** Whether the settlement creates the payer's wallet. */
   isDeployment: boolean;
 }
@@ -145,7 +148,7 @@ interface Wanted {
  */
 async function pickSettler(
   manager: EntityManager,
-  { clientId, candidates, gasBound, isDeployment }: Wanted,
+  { clientId, candidates, gasBound, kept, isDeployment }: Wanted,
 ): Promise<Settler | null> {
   const rows = await manager.query<{ account_id: string }[]>(
     `select l.account_id from ledger_accounts l
@@ -153,7 +156,7 @@ async function pickSettler(
       where l.account_id = any($1::uuid[]) and l.chain = $2 and l.contract_address is null and l.frozen_reason is null
         and l.available - ${promisedGas('l.chain', 'a.address')} >= $3
         and not ${refusedLately('$4', 'l.chain', 'a.address', '$5::boolean')}`,
-    [candidates.map(({ accountId }) => accountId), candidates[0]?.chain, gasBound.toString(), clientId, isDeployment],
+    [candidates.map(({ accountId }) => accountId), candidates[0]?.chain, (gasBound + kept).toString(), clientId, isDeployment],
   );
   const able = candidates.filter(({ accountId }) => rows.some((row) => row.account_id === accountId));
   return able[Math.floor(Math.random() * able.length)] ?? null;

@@ -3,7 +3,8 @@ import type { PaymentIdentity, PaymentMethod, PaymentRequest } from '../../chain
 
 /**
  * SHA-256 of what a client asks to have settled, and of what the payer has signed: one with another field is another request, although
- * it uses up the same. Hints (`extra`) and extensions are not part of it: they may change when the request is repeated.
+ * it uses up the same. Hints (`extra`) and extensions are not part of it: they may change when the request is repeated. What the payment has to
+ * be by `extra`, such as its memo, is a term and no hint: `identify` tells it.
  * @param method of the request
  */
 export function hashPaymentRequest(

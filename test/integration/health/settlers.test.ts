@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client';
+import { getFamily } from '../../../src/chains/families';
 import { HealthService } from '../../../src/health/service';
 import { type HealthChecks, startHealthListener } from '../../../src/platform/metrics';
 import { fundAccount } from '../../factories';
@@ -17,7 +18,7 @@ afterEach(() => fixture.close());
 
 /** Nothing is remembered of an earlier call. Temporal and signing nodes are away. */
 const ready = (): Promise<HealthChecks> =>
-  new HealthService({ database: fixture.apiDatabase, temporal: {} as Client, registry, signerUrls: [] }).ready();
+  new HealthService({ database: fixture.apiDatabase, temporal: {} as Client, registry, getFamily, signerUrls: [] }).ready();
 const settlerOn = (chain: typeof ethereum) => buildSettler(fixture.database, chain);
 type Built = Awaited<ReturnType<typeof settlerOn>>;
 const fund = ({ account }: Built, chain: typeof ethereum) => fundAccount(fixture.database, account, chain, 'ETH', 10n ** 18n);

@@ -1,3 +1,4 @@
+import { getFamily } from '../../../src/chains/families';
 import { newId } from '../../../src/platform/ids';
 import { metrics } from '../../../src/platform/metrics';
 import { reportSettlers } from '../../../src/settlers/report';
@@ -27,17 +28,17 @@ beforeEach(async () => {
     (level: string) =>
     (...line: unknown[]) =>
       void logged.push([level, line[1]]);
-  watch = new SettlerWatch(fixture.database, { error: logs('error'), warn: logs('warn'), info: logs('info') });
+  watch = new SettlerWatch(fixture.database, getFamily, { error: logs('error'), warn: logs('warn'), info: logs('info') });
 });
 afterEach(() => fixture.close());
 
 const fund = (amount: bigint) => fundAccount(fixture.database, account, ethereum, 'ETH', amount);
-const report = async () => (await reportSettlers(fixture.database.manager)).find((it) => it.settlerId === settlerId);
+const report = async () => (await reportSettlers(fixture.database.manager, getFamily)).find((it) => it.settlerId === settlerId);
 
 test('a new settler has nothing to do and nothing to spend', async () => {
   expect(await report()).toEqual({
     ...{ settlerId, accountId: account.accountId, chain: 'ethereum', status: 'ACTIVE' },
-    ...{ balance: 0n, open: 0, refusedClients: 0, oldestAt: null, runway: null },
+    ...{ balance: 0n, spendable: 0n, open: 0, refusedClients: 0, oldestAt: null, runway: null },
   });
 });
 
@@ -130,14 +131,16 @@ test('settlements that cost nothing stop neither report nor watch', async () => 
 test('settlers are told apart, by chain too', async () => {
   const { settler: other } = await buildSettler(fixture.database, base);
   await fund(5n);
-  const balances = (await reportSettlers(fixture.database.manager)).map((it) => [it.settlerId, it.balance]);
+  const balances = (await reportSettlers(fixture.database.manager, getFamily)).map((it) => [it.settlerId, it.balance]);
   expect(new Map(balances as [string, bigint][])).toEqual(
     new Map([
       [settlerId, 5n],
       [other.settlerId, 0n],
     ]),
   );
-  expect((await reportSettlers(fixture.database.manager, 'base')).map((it) => it.settlerId)).toEqual([other.settlerId]);
+  expect((await reportSettlers(fixture.database.manager, getFamily, 'base')).map((it) => it.settlerId)).toEqual([
+    other.settlerId,
+  ]);
 });
 
 test('running out of coins is logged once for each step, and so is having enough again', async () => {

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../../src/chains/types';
 import { verifyLedger } from '../../../src/ledger/verify';
 import { presentSupported } from '../../../src/x402/presenter';
 import { buildClient } from '../../factories';
@@ -63,7 +64,13 @@ test('a payment is one, whatever its version says and whatever stands in the pla
      values ($1, 'solana', true, false, false, 0)`,
     [other.clientId],
   );
-  for (const answer of [settle(bodyFor(fixture, 1, transaction)), settle(bodyFor(fixture, 2, transaction), other.clientId)])
+  const [sameInV1, ofAnotherOrder, same] = [
+    bodyFor(fixture, 1, transaction),
+    bodyFor(fixture, 2, transaction),
+    bodyFor(fixture, 2, transaction),
+  ];
+  Object.assign((ofAnotherOrder.paymentRequirements as JsonObject).extra as JsonObject, { memo: 'order-2' });
+  for (const answer of [settle(sameInV1), settle(ofAnotherOrder), settle(same, other.clientId)])
     expect(await answer).toMatchObject({ reason: 'duplicate_settlement', hash: '' });
   await served.ends(first.txId as string, 'CONFIRMED');
   expect(await fixture.tokensOf(fixture.seller)).toBe(1_001n);

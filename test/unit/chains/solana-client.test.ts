@@ -226,6 +226,17 @@ describe('broadcast', () => {
     expect(node.sent).toEqual([bytes.slice(2), bytes.slice(2)]);
   });
 
+  it('leaves it to the node to send them to later leaders too', async () => {
+    const { bytes, id } = await make(sol(5n));
+    const asked: JsonValue[] = [];
+    node.faults.set('sendTransaction', ([, options]) => {
+      asked.push(options as JsonValue);
+      return id;
+    });
+    await client.broadcast(bytes);
+    expect(asked).toEqual([{ encoding: 'base64', skipPreflight: true }]);
+  });
+
   it.each<[number, JsonObject | undefined, string]>([
     [-32_002, { err: 'AlreadyProcessed' }, 'accepted'],
     [-32_002, { err: 'BlockhashNotFound' }, 'waiting'],
@@ -333,6 +344,54 @@ describe('status', () => {
     await expect(client.proveImpossible(made.unsigned, null)).rejects.toMatchObject({ code: 'chain_unavailable' });
     expect(await client.proveImpossible(made.unsigned, begunAt)).toMatchObject({ block: { number: node.head.slot } });
     expect(await statusOf(made, { expiry, begunAt })).toMatchObject({ state: 'impossible' });
+  });
+
+  describe('of a message that somebody else has made, whose block is not known', () => {
+    const hintsOf = (made: Made, notAfter = node.head.slot) => ({
+      expiry: { blockhash: made.prepared.expiry?.blockhash ?? '', notAfter },
+    });
+
+    it('no block is asked for before there may be a proof', async () => {
+      const made = await make(sol(5n));
+      node.mine(3);
+      const hints = hintsOf(made);
+      node.mine(validBlocks + solanaChain.finalityDepth - 1);
+      node.blockCalls.length = 0;
+      expect(await statusOf(made, hints)).toEqual({ attempt: 1, state: 'absent' });
+      expect(node.blockCalls).toEqual([]);
+      node.mine();
+      expect(await statusOf(made, hints)).toMatchObject({ state: 'impossible' });
+    });
+
+    it('it is searched for backwards from a block at which it was known', async () => {
+      const made = await make(sol(5n));
+      node.mine(15);
+      const hints = hintsOf(made);
+      // blocks show no time, by which it could be found
+      node.mine(3_000);
+      node.blockCalls.length = 0;
+      expect(await statusOf(made, hints)).toMatchObject({ state: 'impossible' });
+      expect(node.blockCalls.filter((it) => it === 'none').length).toBeLessThanOrEqual(21);
+    });
+
+    it('a proof for which there was no time is taken up where it was', async () => {
+      const made = await make(sol(5n));
+      node.mine(15);
+      const hints = hintsOf(made);
+      node.mine(validBlocks + solanaChain.finalityDepth);
+      const shown = node.blocks.map((block) => ({ ...block, transactions: [] }));
+      let left = 100;
+      node.faults.set('getBlock', ([slot, options]) => {
+        if ((options as JsonObject).transactionDetails === 'accounts' && (left -= 1) < 0) throw new StubError(-32_005);
+        return shown.find((block) => block.slot === slot) ?? null;
+      });
+      await expect(statusOf(made, hints)).rejects.toMatchObject({ code: 'chain_unavailable' });
+      node.blockCalls.length = 0;
+      left = validBlocks;
+      expect(await statusOf(made, hints)).toMatchObject({ state: 'impossible' });
+      expect(node.blockCalls.filter((it) => it === 'accounts')).toHaveLength(validBlocks - 100);
+      expect(node.blockCalls.filter((it) => it === 'none')).toHaveLength(1);
+    });
   });
 
   it('no proof by another time than that of the attempt, nor where blocks show none', async () => {

@@ -13,7 +13,7 @@ import { houseClientId } from '../../../src/platform/house';
 import { orderHead } from '../../orders';
 import { solanaChain, solanaCodec, usdcMint } from '../../solana';
 import { createAssociated, transferSol, transferToken, unitPrice } from '../../solana-chain';
-import { check, type Holder, limit, memo, offer, type Offer, price } from '../x402/solana/scene';
+import { check, type Holder, limit, memo, offer, type Offer, price, withOneSigner } from '../x402/solana/scene';
 
 /** What a node co-signs on Solana: the transaction of a payer, exactly as the specification of the protocol allows it. */
 
@@ -114,6 +114,7 @@ test.each<[string, () => Promise<Buffer>]>([
       return withInstructions(limit(), price(), { ...transfer, accounts: [...accounts.slice(0, 3), owner] });
     },
   ],
+  ['the settler as the only signer', () => wire({ changeWire: withOneSigner })],
   ['another signature than the payer’s', () => wire({ by: [{ ...stranger, address: payer.address }] })],
   ['a changed message', () => wire({ changeWire: flip(140) })],
   ['a changed signature', () => wire({ changeWire: flip(70) })],

@@ -3,12 +3,26 @@ import { parseAddress } from '../../../src/chains/solana/codec/address';
 import type { JsonObject } from '../../../src/chains/types';
 import { checkPayment } from '../../../src/x402/check';
 import { reasons } from '../../../src/x402/reasons';
+import { toPaymentKey } from '../../../src/x402/settlement/claimed';
 import { readPaymentRequest } from '../../../src/x402/wire/request';
 import { TestChain } from '../../solana-chain';
 import { cases } from './solana/cases';
 import { differences } from './solana/differences';
 import { isInstalled, officialReasons, officialVerifier } from './solana/official';
-import { bodyOf, chainDefinition, limit, makeScene, offer, pay, price, registry, type Scene, terms } from './solana/scene';
+import {
+  bodyOf,
+  chainDefinition,
+  limit,
+  makeScene,
+  memo,
+  offer,
+  pay,
+  price,
+  registry,
+  type Scene,
+  terms,
+  withOneSigner,
+} from './solana/scene';
 
 /** The verdicts of the gateway compared with those of the official facilitator, on the same local chain. */
 
@@ -54,6 +68,30 @@ test('a payment is what its payer has signed, whatever stands in the settler’s
   const payment = { payer: scene.payer.address, payTo: scene.seller, amount: 1_000n, facilitator: scene.settler.address };
   expect(first).toMatchObject({ payment });
   for (const other of others) expect(other).toEqual(first);
+});
+
+test('a request for the memo of another order is another request for the same payment', async () => {
+  const payload = { transaction: offer(scene, { instructions: [limit(), price(), await pay(scene), memo('order-1')] }) };
+  const keyFor = (extra: JsonObject) => {
+    const asked = { ...terms(scene, 2), extra: { feePayer: scene.settler.address, ...extra } };
+    const read = readPaymentRequest(bodyOf(2, payload, asked), registry, 'settle');
+    return 'request' in read ? toPaymentKey(read.request) : null;
+  };
+  const extras: JsonObject[] = [{ memo: 'order-1' }, { memo: 'order-1', hint: 1 }, { memo: 'order-2' }, {}];
+  const [first, again, second, none] = extras.map(keyFor);
+  expect(first).toMatchObject({ identity: expect.any(String) as string });
+  expect(again).toEqual(first);
+  for (const other of [second, none]) {
+    expect(other?.identity).toBe(first?.identity);
+    expect(other?.requestHash).not.toEqual(first?.requestHash);
+  }
+});
+
+test('a transaction that the settler alone would sign is refused before the chain is asked', async () => {
+  const instructions = [limit(), price(), await pay(scene)];
+  const payload = { transaction: offer(scene, { instructions, changeWire: withOneSigner }) };
+  const reason = 'invalid_exact_svm_transaction_simulation_failed';
+  expect(checked(bodyOf(2, payload, terms(scene, 2)))).toEqual({ reason });
 });
 
 test('there are at least 60 cases, each of its own name, and every difference is one of them', () => {

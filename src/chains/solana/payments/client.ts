@@ -4,6 +4,7 @@ import { EndpointList, unavailable } from '../../endpoints';
 import type { ApprovalQuote, Payment, PaymentClient, Simulated } from '../../payments';
 import type { ChainDefinition } from '../../types';
 import { SolanaNode } from '../node';
+import { simulateOffered } from '../simulate';
 import { isOfSettler } from './simulated';
 
 /** Time of one simulation with all endpoints: somebody waits for the verdict. */
@@ -22,11 +23,10 @@ export class SolanaPaymentClient implements PaymentClient {
   }
 
   /**
-   * On the state that two thirds of the stake have voted for: payers refer to blocks which are not finalized yet. The whole transaction is
-   * executed there, with everything that could make it fail but the signatures.
+   * The whole transaction is executed, with everything that could make it fail but the signatures.
    */
   async simulate(payment: Payment): Promise<Simulated> {
-    const asked = this.endpoints.run((node) => node.simulate(fromHex(payment.signature), 'confirmed'));
+    const asked = simulateOffered(this.endpoints, fromHex(payment.signature));
     const late = () => unavailable(this.chain, 'no RPC endpoint responded in time');
     const { error } = await within(asked, maxSimulationMs, late);
     if (error === null) return { payment };

@@ -14,9 +14,12 @@ export function signersReason({ signatures, message, keys }: OfferedTransaction,
   return isSigned ? null : 'invalid_exact_svm_payload_signature_invalid';
 }
 
-/** The owner of the tokens, or whom he has allowed to use them, is the other signer: no group of signers that a program counts. */
-export const isByPayer = ({ keys }: OfferedTransaction, { authority }: OfferedTransfer): boolean =>
-  keys[1]?.equals(authority) === true;
+/**
+ * The owner of the tokens, or whom he has allowed to use them, is the only other signer: no group of signers that a program counts. The second
+ * key is no signer's where the settler's signature is the only one.
+ */
+export const isByPayer = ({ signatures, keys }: OfferedTransaction, { authority }: OfferedTransfer): boolean =>
+  signatures.length === maxSigners && keys[1]?.equals(authority) === true;
 
 /** A program that is given the settler as an account has its signature, and may do with it whatever the settler itself may. */
 export function isolationReason({ instructions }: OfferedTransaction, settler: Buffer): PaymentReason | null {

@@ -18,6 +18,10 @@ export interface Terms {
   memo: string | null;
 }
 
+/** What `extra` of the requirements asks for; null: nothing. */
+export const memoOf = ({ memo }: PaymentRequest['extra']): string | null =>
+  typeof memo === 'string' && memo !== '' ? memo : null;
+
 /** null: not a registered token of the chain, or the recipient is no address that may be paid. */
 export function readTerms({ chain, asset, payTo, amount, extra }: PaymentRequest): Terms | null {
   // letters of another case make another address
@@ -25,8 +29,7 @@ export function readTerms({ chain, asset, payTo, amount, extra }: PaymentRequest
   const [mint, recipient] = [asset, payTo].map(parseAddress);
   if (!token || !mint || !recipient) return null;
   const [mintBytes, wallet] = [mint, recipient].map(({ key }) => Buffer.from(key, 'hex')) as [Buffer, Buffer];
-  const memo = typeof extra.memo === 'string' && extra.memo !== '' ? extra.memo : null;
-  return { token, mint: mintBytes, payTo: recipient.address, wallet, amount, memo };
+  return { token, mint: mintBytes, payTo: recipient.address, wallet, amount, memo: memoOf(extra) };
 }
 
 /** In the order of the official package. */

@@ -15,7 +15,7 @@ import { withoutSettler } from '../codec/settlement';
 import { type OfferedTransfer, otherReason, othersOf, readLayout } from './layout';
 import { type OfferedTransaction, readOffered } from './offered';
 import { isByPayer, isolationReason, signersReason } from './signers';
-import { partyReason, readTerms, type Terms, transferReason } from './terms';
+import { memoOf, partyReason, readTerms, type Terms, transferReason } from './terms';
 
 /** Named as the official package names the same difference in what the payer has signed. */
 const disagreements: Record<AgreedField, PaymentReason> = {
@@ -52,11 +52,13 @@ export const signedTransaction: PaymentMethod = {
   disagreement: (_scheme, field) => disagreements[field],
   // Base58 has one form of an address
   normalise: (text) => text,
-  identify: ({ payload }) => {
+  identify: ({ payload, extra }) => {
     const offered = readOffered(payload.transaction);
     if (!('transaction' in offered)) return null;
     const hash = messageHash(offered.transaction.message);
-    return { identity: hash, signed: hash };
+    const memo = memoOf(extra);
+    // whoever asks for the memo of another order asks for another payment
+    return { identity: hash, signed: memo === null ? hash : `${hash} ${memo}` };
   },
   named: { exact: { field: 'feePayer', refusal: notManaged } },
   failures: { exact: failures, upto: failures },

@@ -3,7 +3,7 @@ import { associatedTokenAddress } from '../../../../dev/solana/addresses';
 import { defaultTokens, programs } from '../../../../dev/solana/parameters';
 import type { JsonObject } from '../../../../src/chains/types';
 import { createAssociated, sol, transferSol, transferToken, usdc } from '../../../solana-chain';
-import { bodyOf, budget, check, limit, memo, type Offer, offer, pay, price, type Scene, terms } from './scene';
+import { bodyOf, budget, check, limit, memo, type Offer, offer, pay, price, type Scene, terms, withOneSigner } from './scene';
 
 /** Payments in all ways in which they may be good or bad, each in both versions of the protocol. */
 
@@ -106,6 +106,7 @@ const signatures: Case[] = [
     const owner = { address: scene.payer.address, role: AccountRole.READONLY };
     return instead({ ...transfer, accounts: [source, mint, to, owner] as NonNullable<Instruction['accounts']> });
   }),
+  ...both('the settler is the only signer', () => ({ changeWire: withOneSigner })),
 ];
 
 const flip = (bytes: Buffer, at: number): Buffer => {

@@ -18,6 +18,7 @@ const groups: Group[] = [
         'fee_payer_not_managed_by_facilitator',
       ],
       'V1: the payer is no signer': ['invalid_exact_svm_transaction_simulation_failed', 'transaction_simulation_failed'],
+      'V1: the settler is the only signer': ['invalid_exact_svm_transaction_simulation_failed', 'transaction_simulation_failed'],
       'V1: an old block': ['invalid_exact_svm_transaction_simulation_failed', 'transaction_simulation_failed'],
       'V1: an unknown block': ['invalid_exact_svm_transaction_simulation_failed', 'transaction_simulation_failed'],
       'V1: too few units': ['invalid_exact_svm_transaction_simulation_failed', 'transaction_simulation_failed'],

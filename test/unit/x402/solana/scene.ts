@@ -158,6 +158,14 @@ export function offer(
   return (changeWire ? changeWire(wire) : wire).toString('base64');
 }
 
+/** The message of a signed transaction names the payer at the same place, but as no signer: the settler alone is to sign. */
+export function withOneSigner(wire: Buffer): Buffer {
+  const message = Buffer.from(wire.subarray(1 + 2 * 64));
+  // of version 0: signers, and those of them that are read-only
+  message.set([1, 0], 1);
+  return Buffer.concat([Buffer.from([1]), wire.subarray(1, 65), message]);
+}
+
 const u32 = (value: number): Buffer => {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32LE(value);
