@@ -11,6 +11,8 @@ const others = {
     isRequest: true,
   },
   'confirm: failByProof': { on: 'update', table: 'transactions', when: hasFailed },
+  'prepare: COMMIT of a replacement': { on: 'insert', table: 'orders', when: `new.kind = 'replacement'`, atCommit: true },
+  'prepare: COMMIT of a cancellation': { on: 'insert', table: 'orders', when: `new.kind = 'cancellation'`, atCommit: true },
   'prepare: recordRefusal': { on: 'insert', table: 'refusals', when: 'true' },
   'end: COMMIT of endTransfer': {
     on: 'update',

@@ -7,10 +7,9 @@ import { stack, waitFor } from '../stack/client';
 import { signed } from '../x402';
 import type { BreakpointName } from './breakpoints';
 import { Holds } from './holds';
+import { reachMs } from './scene';
 import { settle, settleOnce, type Settled } from './settling';
 import { carryOut, type Payload } from './signing';
-
-const reachMs = 60_000;
 
 /** Atomic units of USDC. */
 export const paid = 1_000n;
@@ -52,11 +51,12 @@ export class HeldPayments<Place extends BreakpointName> {
     return payer.address;
   }
 
-  /** It will wait at its place. */
-  async send(place: Place): Promise<Payment<Place>> {
+  /** It will wait at its place. `seconds`: how long it can be carried out; usually for longer than a round. */
+  async send(place: Place, { seconds = 600 } = {}): Promise<Payment<Place>> {
     await this.holds.hold(place, this.addressIn(place));
     const payTo = randomAddress() as Address;
-    const changes = { 'authorization.to': payTo, 'terms.payTo': payTo };
+    const validBefore = String(Math.floor(Date.now() / 1000) + seconds);
+    const changes = { 'authorization.to': payTo, 'terms.payTo': payTo, 'authorization.validBefore': validBefore };
     const body = await signed({ kind: 'eip3009', payer: this.payers.get(place) as PrivateKeyAccount, changes });
     return { place, payTo, body, answer: repeated(body) };
   }

@@ -1,13 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { transferWorkflowId } from '../../src/messages/workflow-ids';
 import { gatewayQuery } from '../adversary/processes';
 import { recordDifferences } from '../adversary/records';
 import { ledgerDifferences } from '../e2e/ledger';
 import { usdcOf } from '../e2e/payers';
-import { waitFor } from '../stack/client';
-import { withTemporal } from '../stack/temporal';
 import type { BreakpointName } from './breakpoints';
 import { HeldPayments, paid, type Payment, repeated } from './held-payments';
+import { confirmed, type Row, settlementsTo } from './settlement-rows';
 import type { Settled } from './settling';
 import { allRun, kill, type Victim } from './victims';
 
@@ -26,9 +24,6 @@ const committing = [
 const reverted = ['settle: COMMIT as failed', 'confirm: storeInclusion'] as const satisfies BreakpointName[];
 /** Refused by the chain before anything was signed. */
 const refused = ['prepare: recordRefusal', 'end: COMMIT of endTransfer'] as const satisfies BreakpointName[];
-
-/** Of a settlement, and of its workflow. */
-const endMs = 60_000;
 
 type Place = (typeof committing | typeof reverted | typeof refused)[number];
 const places: readonly Place[] = [...committing, ...reverted, ...refused];
@@ -99,17 +94,6 @@ interface End {
   settlements: Row[];
 }
 
-interface Row {
-  status: string;
-  failure_code: string | null;
-  attempts: number;
-  /** How often the settler was charged for it. */
-  charges: number;
-  is_released: boolean;
-  /** Its workflow. */
-  is_over: boolean;
-}
-
 async function endOf({ place, payTo, answer, twin }: Twin): Promise<End> {
   const answers = (await Promise.all([answer, ...(twin ? [twin] : [])])).map(({ success, errorReason }) => ({
     success,
@@ -118,34 +102,8 @@ async function endOf({ place, payTo, answer, twin }: Twin): Promise<End> {
   return { place, answers, received: await usdcOf(payTo), settlements: await settlementsTo(payTo) };
 }
 
-async function settlementsTo(payTo: string): Promise<Row[]> {
-  const read = () =>
-    gatewayQuery<Omit<Row, 'is_over'> & { tx_id: string; is_ended: boolean }>(
-      `select t.tx_id, t.ended_at is not null as is_ended, t.status, t.failure_code, s.released_at is not null as is_released,
-              (select count(*)::int from transfer_attempts a where a.tx_id = t.tx_id) as attempts,
-              (select count(*)::int from transactions g where g.parent_tx_id = t.tx_id and g.transaction_type = 'GAS') as charges
-         from transactions t join x402_settlements s using (tx_id) where t.to_address = $1`,
-      [payTo],
-    );
-  await waitFor(async () => (await read()).every((row) => row.is_ended), { timeoutMs: endMs }).catch(() => undefined);
-  return Promise.all(
-    (await read()).map(async ({ tx_id: txId, is_ended: _, ...row }) => ({ ...row, is_over: await isOver(txId) })),
-  );
-}
-
-/** Once it is; a workflow that does not end is one whose last step was not safe to repeat. */
-const isOver = (txId: string): Promise<boolean> =>
-  withTemporal(async ({ workflow }) => {
-    const hasEnded = async () => (await workflow.getHandle(transferWorkflowId(txId)).describe()).status.name !== 'RUNNING';
-    return waitFor(hasEnded, { timeoutMs: endMs }).catch(() => false);
-  });
-
-const confirmed: Row = {
-  ...{ status: 'CONFIRMED', failure_code: null, attempts: 1, charges: 1 },
-  ...{ is_released: false, is_over: true },
-};
 const failed: Row = { ...confirmed, status: 'FAILED', failure_code: 'reverted_on_chain' };
-const unsigned: Row = { ...failed, failure_code: 'would_revert', attempts: 0, charges: 0, is_released: true };
+const unsigned: Row = { ...failed, failure_code: 'would_revert', attempts: [], executed: [], charges: 0, is_released: true };
 
 test.each<Victim>(['api', 'worker', 'all'])(
   '%s killed while a step is committed: every payment is made once, and each of its requests answered so',
