@@ -41,7 +41,11 @@ export function orderCredentials(secrets: string): OrderCredentials {
   return { key, jwks, deployment: getOrCreateSecret(secrets, 'deployment-id', () => randomUUID()) };
 }
 
-const newEd25519Key = (): string => generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
+const newEd25519Key = (): string =>
+  generateKeyPairSync('ed25519', {
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  }).privateKey;
 
 /** Files of the key-encryption keys of stored secrets, by variable. bin/gateway.js uses the same names. */
 const secretsKeyFiles: Record<SecretKeyVariable, string> = {

@@ -1,13 +1,14 @@
-import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { type KeyObject } from 'node:crypto';
 import { type NodeIndex, nodeIndexes } from '../src/messages/nodes';
 import type { SigningClaims } from '../src/messages/order';
 import type { SignedRefusal } from '../src/messages/signing';
 import type { NodeKeys } from '../src/mpc/identity';
 import type { RefusalFields } from '../src/mpc/policy-refusal';
 import { signStatement, type StatementType, toWire } from '../src/mpc/statement';
+import { newKeyPair } from './keys';
 
 /** Identities of three nodes of a test run, and what the authoriser knows them by. */
-const newPairs = () => new Map(nodeIndexes.map((node) => [node, generateKeyPairSync('ec', { namedCurve: 'P-256' })]));
+const newPairs = () => new Map(nodeIndexes.map((node) => [node, newKeyPair('P-256')]));
 const pairs = newPairs();
 const formerPairs = newPairs();
 export const nodeKeys: NodeKeys = new Map(

@@ -1,10 +1,11 @@
-import { createPublicKey, generateKeyPairSync, randomUUID, type KeyObject } from 'node:crypto';
+import { createPublicKey, randomUUID, type KeyObject } from 'node:crypto';
 import { CompactSign, calculateJwkThumbprint, decodeJwt, exportJWK } from 'jose';
 import { type OrderClaims, orderType, type SigningClaims } from '../src/messages/order';
 import { OrderSigner } from '../src/orders/signer';
+import { newKeyPair } from './keys';
 
 /** The authoriser's key of a test run, and what nodes know it by. */
-const { privateKey } = generateKeyPairSync('ed25519');
+const { privateKey } = newKeyPair('ed25519');
 export const orderKey = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
 export const orderKeys = JSON.stringify({ keys: [createPublicKey(privateKey).export({ format: 'jwk' })] });
 export const deployment = 'test';

@@ -1,4 +1,4 @@
-import { generateKeyPairSync, type JsonWebKey, type KeyObject } from 'node:crypto';
+import { createPublicKey, generateKeyPairSync, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { open, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { calculateJwkThumbprint, exportJWK } from 'jose';
@@ -37,7 +37,12 @@ interface CreateOptions {
 export async function createOrderKey({ folder, jwks, current }: CreateOptions): Promise<NewOrderKey> {
   const known = readOrderKeys(jwks, 'ORDER_KEYS');
   const used = await findCurrent(known, current);
-  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  // as text at once: a key object of Node's generator shares a lock with its job, and may wait for itself when that is collected
+  const { privateKey, publicKey: spki } = generateKeyPairSync('ed25519', {
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  });
+  const publicKey = createPublicKey(spki);
   const kid = await thumbprint(publicKey);
   const files = {
     private_key: path.join(folder, `order-key-${kid}.pem`),
@@ -48,7 +53,7 @@ export async function createOrderKey({ folder, jwks, current }: CreateOptions): 
   await writeNew(files.nodes, forNodes, 0o644);
   await writeNew(files.operators, forOperators, 0o644);
   // last: a run that failed leaves no key behind
-  await writeNew(files.private_key, privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(), 0o600);
+  await writeNew(files.private_key, privateKey, 0o600);
   return { kid, files };
 }
 

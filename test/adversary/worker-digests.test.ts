@@ -1,4 +1,3 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { keccak256 } from 'viem';
 import { nodeIndexes } from '../../src/messages/nodes';
 import { forgeOrder, orderHead } from '../orders';
@@ -8,6 +7,7 @@ import { environmentOf, loginOf, query, refusal } from './processes';
 import { isConfirmed, Scene } from './scene';
 import { TemporalClient } from './temporal-client';
 import type { OrderedTransfer } from './transfers';
+import { newKeyPair } from '../keys';
 
 /** SECURITY.md, list “Worker”: with its own login and its own credentials for Temporal nobody has digests signed. */
 
@@ -57,7 +57,7 @@ test.each(signingPairs)('nodes $initiator and $peer refuse a digest in the place
 test.each(signingPairs)('nodes $initiator and $peer refuse an order over digests that the worker makes', async (pair) => {
   const { claims, unsigned, order } = ordered;
   const signers = claims.signers.map((signer) => ({ ...signer, digests: [digest] }));
-  const { privateKey: key } = generateKeyPairSync('ed25519');
+  const { privateKey: key } = newKeyPair('ed25519');
   const { tx_id, attempt, client_id, request, chain, from } = claims;
   const facts = { kind: 'typed_data', tx_id, attempt, client_id, request, signers, chain, from };
   const [header, , signature] = order.split('.');

@@ -1,4 +1,4 @@
-import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { nodeIndexes } from '../../src/messages/nodes';
 import { attestKey } from '../../src/mpc/key-attestation';
@@ -11,6 +11,7 @@ import { pause, pids, resumeAll } from '../stack/pause';
 import { alarmsOf, environmentOf, gatewayQuery, loginOf, query, refusal, undone } from './processes';
 import { isConfirmed, Scene, withoutWorker } from './scene';
 import { chain, multiplyFee, type OrderedTransfer } from './transfers';
+import { newKeyPair } from '../keys';
 
 /** SECURITY.md, list “Worker”: somebody has the worker's login, and reaches Temporal as the worker does. */
 
@@ -180,7 +181,7 @@ test('can give a wallet that has no key yet a key of its own: it is never shown 
   const insert = 'insert into wallets (wallet_id, client_id, wallet_name) values ($1, $2, $3)';
   await gatewayQuery(insert, [walletId, clientId, walletId]);
   const login = loginOf('gateway_worker');
-  const stranger = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
+  const stranger = newKeyPair('P-256').privateKey;
   const own = { keyId: `${walletId}.1`, publicKey: Buffer.from(secp256k1.keygen().publicKey), chainCode: randomBytes(32) };
   const bound = { ...own, walletId, clientId: clientId ?? '', protocol: 'ecdsa-secp256k1' } as const;
   for (const node of nodeIndexes) {

@@ -1,4 +1,4 @@
-import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { Client } from 'pg';
 import { nodeIndexes } from '../../../src/messages/nodes';
@@ -21,6 +21,7 @@ import {
   type Funded,
   type Tenant,
 } from './fixture';
+import { newKeyPair } from '../../keys';
 
 /** Wallets and addresses that the database describes otherwise than the signing nodes. */
 
@@ -132,7 +133,7 @@ describe('GET /accounts/{id}/attestations', () => {
 });
 
 describe('a wallet without valid attestations of all nodes is not usable', () => {
-  const stranger = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
+  const stranger = newKeyPair('P-256').privateKey;
   const each = (attest: (node: 1 | 2 | 3, wallet: KeyedWallet) => KeyAttestation) => (wallet: KeyedWallet) =>
     nodeIndexes.map((node) => attest(node, wallet));
   const otherKey = () => ({ publicKey: Buffer.from(secp256k1.keygen().publicKey), chainCode: randomBytes(32) });

@@ -1,4 +1,4 @@
-import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import type { DataSource } from 'typeorm';
 import type { AccountEntity } from '../../../src/accounts/entity';
@@ -44,10 +44,11 @@ import { AnswerCheck, type Document, operationAt } from '../../openapi';
 import { nodeKeys } from '../../node-refusals';
 import { createTestLedger, roomyGenerationLimits, roomyStartLimits, type TestLedger } from '../../ledger';
 import { createTestDatabase, testStatementTimeoutMs, type TestDatabase } from '../../stack/database';
+import { newKeyPair } from '../../keys';
 
 export const registry = loadRegistry('local', ['ethereum', 'base', 'avalanche', 'bsc']);
 export const ethereum = registry.get('ethereum');
-export const privateKey = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+export const privateKey = newKeyPair('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 export const webhookKey = randomBytes(32).toString('hex');
 const newKey = () => randomBytes(32).toString('hex');
 export const boxes = createSecretBoxes({

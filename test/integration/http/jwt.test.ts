@@ -1,4 +1,4 @@
-import { createHmac, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { createHmac, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { calculateJwkThumbprint, decodeProtectedHeader, exportJWK } from 'jose';
@@ -13,6 +13,7 @@ import {
   type Tenant,
   tokenOptions,
 } from './fixture';
+import { newKeyPair } from '../../keys';
 
 /** Attacks on access tokens: each token differs from a valid one in one property, and each is answered with the same 401. */
 
@@ -25,7 +26,7 @@ interface Craft {
 
 const ours = createPrivateKey(privateKey);
 const ourPublic = createPublicKey(ours);
-const foreign = generateKeyPairSync('ed25519');
+const foreign = newKeyPair('ed25519');
 const thumbprint = async (key: KeyObject) => calculateJwkThumbprint(await exportJWK(key));
 const now = () => Math.floor(Date.now() / 1000);
 
@@ -293,7 +294,7 @@ describe('revocation works within 5 s', () => {
 });
 
 describe('rotation of the signing key', () => {
-  const next = generateKeyPairSync('ed25519');
+  const next = newKeyPair('ed25519');
   const pem = (key: KeyObject) => key.export({ type: 'spki', format: 'pem' }).toString();
   const before = { ...tokenOptions, publicKeys: pem(next.publicKey) };
   const after = {

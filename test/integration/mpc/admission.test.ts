@@ -1,4 +1,4 @@
-import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { migrations } from '../../../migrations/mpc-node';
 import { MpcOperations } from '../../../src/cli/mpc-operations';
@@ -14,8 +14,9 @@ import type { PolicyRefusalLog } from '../../../src/mpc/policy-refusal-log';
 import { ShareStore } from '../../../src/mpc/store';
 import { forgeOrder } from '../../orders';
 import { createNodeDatabase, type NodeDatabase } from './group';
+import { newKeyPair } from '../../keys';
 
-const { privateKey: signingKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const { privateKey: signingKey, publicKey } = newKeyPair('P-256');
 
 const bounds = { sums: new Map(), isRefused: false, marked: null };
 

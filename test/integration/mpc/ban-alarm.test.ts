@@ -1,4 +1,4 @@
-import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import pino from 'pino';
 import { migrations } from '../../../migrations/mpc-node';
 import { Bans } from '../../../src/mpc/bans';
@@ -8,8 +8,9 @@ import { signStatement } from '../../../src/mpc/statement';
 import { ShareStore } from '../../../src/mpc/store';
 import type { NodeIndex } from '../../../src/messages/nodes';
 import { createNodeDatabase, type NodeDatabase } from './group';
+import { newKeyPair } from '../../keys';
 
-const { privateKey: signingKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const { privateKey: signingKey } = newKeyPair('P-256');
 
 describe('the alarm that names a node', () => {
   let database: NodeDatabase;

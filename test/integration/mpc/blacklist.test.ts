@@ -1,11 +1,11 @@
 import { type BlacklistChanges, maxBlacklistChanges } from '../../../src/messages/blacklist';
 import type { GroupKey } from '../../../src/messages/key-generation';
 import type { NodeIndex } from '../../../src/messages/nodes';
-import { generateKeyPairSync } from 'node:crypto';
 import { hashPage } from '../../../src/platform/page-hash';
 import { forgeOrder, orderHead, signOrder } from '../../orders';
 import { Group, localRegistry } from './group';
 import { client, orderedTransfer, type OrderedTransfer, payTo, recipient, stranger, toRequest } from './transactions';
+import { newKeyPair } from '../../keys';
 
 const other = '0190b5a4-0000-7000-8000-00000000000d';
 const keyOf = (address: string) => address.toLowerCase();
@@ -90,7 +90,7 @@ describe('a node’s own blacklist', () => {
     const { changes: page } = changes(0, 1, [[stranger, true]], other);
     const { changes: removed } = changes(0, 1, [[stranger, false]], other);
     const order = await orderPage({ clientId: other, after: 0, through: 1, changes: page });
-    const attacker = generateKeyPairSync('ed25519').privateKey;
+    const attacker = newKeyPair('ed25519').privateKey;
     const forged = { ...orderHead(), kind: 'blacklist_page', client_id: other, after: 0, through: 1, sha256: hashPage(removed) };
     for (const [field, made] of Object.entries({ sha256: order, signature: await forgeOrder(forged, { key: attacker }) }))
       await expect(group.node(2).activities.applyBlacklist({ order: made, changes: removed })).rejects.toMatchObject({

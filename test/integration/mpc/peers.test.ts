@@ -1,4 +1,4 @@
-import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
 import { connect } from 'node:net';
 import { connect as connectTls } from 'node:tls';
@@ -16,6 +16,7 @@ import { createGroup } from './certificates';
 import { DishonestEngine } from './engines';
 import { Group, localRegistry } from './group';
 import { client, orderedTransfer, recipient, stranger, toRequest } from './transactions';
+import { newKeyPair } from '../../keys';
 
 describe('a node among peers it does not trust', () => {
   let group: Group;
@@ -104,7 +105,7 @@ describe('a node among peers it does not trust', () => {
       };
       const entry = entryFields(1, 1, admitted, new Date().toISOString());
       const sign = (over: object, by = attackerIdentity.signingKey) => signStatement('entry', { ...entry, ...over }, by);
-      const stranger = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
+      const stranger = newKeyPair('P-256').privateKey;
       const refused = [
         undefined,
         sign({}, stranger),
@@ -124,10 +125,7 @@ describe('a node among peers it does not trust', () => {
       const [header, , signature] = (await toRequest({ claims, unsigned }, 2)).order.split('.');
       const altered = Buffer.from(JSON.stringify({ ...claims, attempt: 2 })).toString('base64url');
       const orders = {
-        signature: [
-          await forgeOrder(claims, { key: generateKeyPairSync('ed25519').privateKey }),
-          [header, altered, signature].join('.'),
-        ],
+        signature: [await forgeOrder(claims, { key: newKeyPair('ed25519').privateKey }), [header, altered, signature].join('.')],
         exp: [await forgeOrder({ ...claims, iat: claims.iat - 601, exp: claims.exp - 601 })],
         dep: [await forgeOrder({ ...claims, dep: 'another' })],
         more: [await forgeOrder({ ...claims, more: 1 })],

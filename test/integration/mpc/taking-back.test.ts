@@ -1,4 +1,4 @@
-import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -16,10 +16,11 @@ import { hashStatement, signStatement } from '../../../src/mpc/statement';
 import { ShareStore } from '../../../src/mpc/store';
 import type { OwnCopies } from '../../../src/mpc/own-copies';
 import { createNodeDatabase, type NodeDatabase } from './group';
+import { newKeyPair } from '../../keys';
 
 /** Node 1 takes back from peers that answer what the test says; database and mark are real. */
 describe('a node whose database does not agree with its mark', () => {
-  const { privateKey: signingKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const { privateKey: signingKey } = newKeyPair('P-256');
   const logger = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
   const hour = 3_600_000_000;
   let nodeDatabase: NodeDatabase;

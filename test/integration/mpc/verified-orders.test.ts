@@ -1,4 +1,4 @@
-import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { getFamily } from '../../../src/chains/families';
 import type { GroupKey } from '../../../src/messages/key-generation';
 import { OrderKeys } from '../../../src/mpc/order-keys';
@@ -7,6 +7,7 @@ import { verifyOrders } from '../../../src/mpc/verify-orders';
 import { deployment, orderKeys } from '../../orders';
 import { Group, localRegistry } from './group';
 import { orderedTransfer } from './transactions';
+import { newKeyPair } from '../../keys';
 
 /** The entries of node 1 against the orders that it keeps. Each test changes a row while the rules of the database are off, and undoes it. */
 
@@ -126,7 +127,7 @@ async function verifyWith(changes: object): Promise<unknown[]> {
 test('an order that none of the keys has signed, or of another deployment, proves nothing', async () => {
   const unproven = 'its order is not one that a known key of the authoriser has signed for this deployment';
   const all = numbers.map((subject) => ({ table: 'journal', subject, difference: unproven }));
-  const stranger = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' });
+  const stranger = newKeyPair('ed25519').publicKey.export({ format: 'jwk' });
   expect(await verify({ keys: JSON.stringify({ keys: [stranger] }) })).toEqual(all);
   expect(await verify({ of: 'another' })).toEqual(all);
 });

@@ -1,4 +1,3 @@
-import { generateKeyPairSync } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import { Client } from 'pg';
 import { createAuthoriserActivities } from '../../../activities/authoriser';
@@ -21,6 +20,7 @@ import { nodeKeys } from '../../node-refusals';
 import { openDatabase } from '../../stack/database';
 import { codeOf, type Fixture, prepared, registry } from '../ledger/fixture';
 import { useFundedFixture } from './fixture';
+import { newKeyPair } from '../../keys';
 
 /** Whether orders are issued and transfers accepted, with the logins of the processes; the nodes' answers are given. */
 
@@ -290,7 +290,7 @@ test('a request whose transfer was rebuilt after it was looked for is not accept
 });
 
 test.each<[string, () => Promise<string>]>([
-  ['of another key', () => forgeOrder(keyOrder(9e15), { key: generateKeyPairSync('ed25519').privateKey })],
+  ['of another key', () => forgeOrder(keyOrder(9e15), { key: newKeyPair('ed25519').privateKey })],
   ['of another deployment', () => signOrder(keyOrder(9e15, { dep: 'other' }))],
   ['without a signature', async () => (await signOrder(keyOrder(9e15))).replace(/[^.]+$/, 'AAAA')],
   ['that is none', () => Promise.resolve('a.b.c')],

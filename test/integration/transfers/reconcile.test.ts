@@ -1,4 +1,4 @@
-import { createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { createPublicKey } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import { listAuditLog } from '../../../src/audit/list';
 import { toPreparedAuthorisation } from '../../../src/chains/evm/authorise/details';
@@ -26,6 +26,7 @@ import { claimsOf, deployment, forgeOrder, orderHead, orderKeys, signOrder } fro
 import { balances, begin, begun, codeOf, ether, ethereum, type Fixture, include, registry, usdc } from '../ledger/fixture';
 import { type Backup, backUp } from './backup';
 import { useFundedFixture } from './fixture';
+import { newKeyPair } from '../../keys';
 
 /** A backup of the database, transfers after it, and the backup restored: what the nodes have seen is rebuilt. Their answers are given. */
 
@@ -452,7 +453,7 @@ test('another incarnation that takes over in between is not opened: what was reb
 test('an order that no key opens is reported and keeps the gateway closed; it is not dropped', async () => {
   await makeBackup();
   await restore();
-  const { privateKey } = generateKeyPairSync('ed25519');
+  const { privateKey } = newKeyPair('ed25519');
   const head = orderHead({ seq: 7 });
   const lost = { ...head, kind: 'generate_key', key_id: `${newId()}.1`, client_id: null };
   seen.push({ compact: await forgeOrder(lost, { key: privateKey }), unsigned: null });

@@ -1,4 +1,4 @@
-import { createHash, createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { createHash, createPublicKey } from 'node:crypto';
 import { findKeptOrders } from '../../../src/cli/kept-orders';
 import { type OrderSources, showOrders } from '../../../src/cli/order-operations';
 import { OrderKeys } from '../../../src/mpc/order-keys';
@@ -7,6 +7,7 @@ import { newId } from '../../../src/platform/ids';
 import { claimsOf, forgeOrder, orderKeys, signOrder } from '../../orders';
 import { begun, type Fixture } from '../ledger/fixture';
 import { useFundedFixture } from './fixture';
+import { newKeyPair } from '../../keys';
 
 let fixture: Fixture;
 const { locked } = useFundedFixture((it) => (fixture = it));
@@ -63,7 +64,7 @@ test('only the signature of a configured key over the stored claims is valid', a
   const txId = await locked();
   const { order } = await begun(fixture, { txId });
   const claims = claimsOf(order);
-  const { privateKey } = generateKeyPairSync('ed25519');
+  const { privateKey } = newKeyPair('ed25519');
   const others = OrderKeys.create(
     JSON.stringify({ keys: [createPublicKey(privateKey).export({ format: 'jwk' })] }),
     'ORDER_KEYS',
@@ -84,7 +85,7 @@ test('an order that no history has any more is shown as the nodes keep it, if a 
   for (const txId of transfers) orders.push((await begun(fixture, { txId })).order);
   const [txId, order] = [transfers[0] as string, orders[0] as string];
   const claims = claimsOf(order);
-  const { privateKey } = generateKeyPairSync('ed25519');
+  const { privateKey } = newKeyPair('ed25519');
   const forged = await forgeOrder(claims, { key: privateKey });
   const kept = (asked: string, ask: AskForOrders) => show(asked, {}, known, ask);
   expect(await kept(txId, keeping(orders))).toMatchObject([{ signature: 'valid', order_sha256: sha256(order) }]);

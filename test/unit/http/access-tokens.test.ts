@@ -1,15 +1,15 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { AccessTokens } from '../../../src/auth/tokens';
 import { newId } from '../../../src/platform/ids';
+import { newKeyPair } from '../../keys';
 
 const ed25519 = () => {
-  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+  const { publicKey, privateKey } = newKeyPair('ed25519');
   return {
     public: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
     private: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
   };
 };
-const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const rsa = newKeyPair('rsa');
 const settings = { privateKey: ed25519().private, issuer: 'i', audience: 'a', ttlSeconds: 60 };
 const create = (changes: object) => AccessTokens.create({ ...settings, ...changes });
 

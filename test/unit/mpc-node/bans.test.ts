@@ -1,10 +1,10 @@
-import { generateKeyPairSync } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import pino from 'pino';
 import { Bans } from '../../../src/mpc/bans';
 import type { JournalMark } from '../../../src/mpc/journal-mark';
+import { newKeyPair } from '../../keys';
 
-const { privateKey: signingKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const { privateKey: signingKey } = newKeyPair('P-256');
 
 /** A node's bans in a database that answers when the test says so. */
 function create() {

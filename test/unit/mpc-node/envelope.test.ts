@@ -1,7 +1,8 @@
-import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { signEnvelope, verifyEnvelope, type EnvelopeHeader } from '../../../src/mpc/envelope';
+import { newKeyPair } from '../../keys';
 
-const newKeys = () => generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+const newKeys = () => newKeyPair('P-256');
 
 describe('round message signatures', () => {
   const { privateKey, publicKey } = newKeys();

@@ -1,10 +1,10 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayError } from '../../../src/platform/errors';
 import { Session } from '../../../src/mpc/session';
 import { StallClock } from '../../../src/mpc/stall-clock';
+import { newKeyPair } from '../../keys';
 
-const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+const { privateKey, publicKey } = newKeyPair('P-256');
 const roundMs = 200;
 
 /** Node 1 in a session with node 2, which says nothing; `ownMs`: how long node 1 needs for its first message. */

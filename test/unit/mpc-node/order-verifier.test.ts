@@ -1,8 +1,9 @@
-import { createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { createPublicKey } from 'node:crypto';
 import pino from 'pino';
 import { type OrderKind, orderType, type SigningClaims, signingOrderKinds } from '../../../src/messages/order';
 import { OrderVerifier } from '../../../src/mpc/order-verifier';
 import { deployment, forgeOrder, orderHead, orderKeys, signOrder } from '../../orders';
+import { newKeyPair } from '../../keys';
 
 const id = '0190b5a4-0000-7000-8000-000000000001';
 const digest = `0x${'11'.repeat(32)}` as const;
@@ -151,7 +152,7 @@ describe('refuses', () => {
   });
 
   test('another key, another typ, and what is no JWS', async () => {
-    const { privateKey } = generateKeyPairSync('ed25519');
+    const { privateKey } = newKeyPair('ed25519');
     await expect(verify(await forgeOrder(transfer(), { key: privateKey }))).rejects.toMatchObject(refusal('signature'));
     await expect(verify(await forgeOrder(transfer(), { typ: 'JWT' }))).rejects.toMatchObject(refusal('typ'));
     await expect(verify('a.b.c')).rejects.toMatchObject(refusal('signature'));
@@ -171,7 +172,7 @@ describe('refuses', () => {
 });
 
 test('keys are replaced by configuring both for a while', async () => {
-  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  const { privateKey, publicKey } = newKeyPair('ed25519');
   const { keys } = JSON.parse(orderKeys) as { keys: unknown[] };
   const both = await createVerifier({ keys: JSON.stringify({ keys: [...keys, publicKey.export({ format: 'jwk' })] }) });
   for (const order of [await signOrder(transfer()), await forgeOrder(transfer(), { key: privateKey })])
@@ -181,11 +182,11 @@ test('keys are replaced by configuring both for a while', async () => {
 test.each([
   ['no JSON', 'x'],
   ['no keys', '{"keys":[]}'],
-  ['a private key', JSON.stringify({ keys: [generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' })] })],
+  ['a private key', JSON.stringify({ keys: [newKeyPair('ed25519').privateKey.export({ format: 'jwk' })] })],
   [
     'a key of another curve',
     JSON.stringify({
-      keys: [createPublicKey(generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey).export({ format: 'jwk' })],
+      keys: [createPublicKey(newKeyPair('P-256').privateKey).export({ format: 'jwk' })],
     }),
   ],
 ])('a JWKS with %s is a wrong configuration', async (_what, keys) => {

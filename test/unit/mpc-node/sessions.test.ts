@@ -1,4 +1,3 @@
-import { generateKeyPairSync } from 'node:crypto';
 import pino from 'pino';
 import { GatewayError } from '../../../src/platform/errors';
 import type { NodeIndex } from '../../../src/messages/nodes';
@@ -10,6 +9,7 @@ import { SessionManager } from '../../../src/mpc/session-manager';
 import { sessionLimits } from '../../../src/mpc/session-slots';
 import type { SessionTask } from '../../../src/mpc/session-task';
 import { encodeProposal, encodeRoster, type SessionParams } from '../../../src/mpc/session-params';
+import { newKeyPair } from '../../keys';
 
 const params = (initiator: NodeIndex, participants: NodeIndex[] = [1, 2]): SessionParams => ({
   protocol: 'ecdsa-secp256k1',
@@ -35,9 +35,7 @@ class Net {
   deliver: (from: NodeIndex, to: NodeIndex, round: number) => Promise<void> = () => Promise.resolve();
   /** Runs while a node processes the messages of a round. */
   processing: (self: NodeIndex, round: number, session: Session) => Promise<void> = () => Promise.resolve();
-  private readonly keys = new Map(
-    ([1, 2, 3] as const).map((party) => [party, generateKeyPairSync('ec', { namedCurve: 'prime256v1' })]),
-  );
+  private readonly keys = new Map(([1, 2, 3] as const).map((party) => [party, newKeyPair('P-256')]));
 
   constructor() {
     for (const self of [1, 2, 3] as const) {

@@ -1,14 +1,15 @@
-import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { type KeyObject } from 'node:crypto';
 import type { EntryFields } from '../../../src/mpc/journal-entry';
 import type { CopiesPage } from '../../../src/mpc/peer-copies';
 import type { NodeIndex } from '../../../src/messages/nodes';
 import { signStatement, type SignedStatement } from '../../../src/mpc/statement';
 import { type OwnCopies, readOwnCopies } from '../../../src/mpc/own-copies';
 import { TakeBack } from '../../../src/mpc/take-back';
+import { newKeyPair } from '../../keys';
 
-const own = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-const former = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-const foreign = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const own = newKeyPair('P-256');
+const former = newKeyPair('P-256');
+const foreign = newKeyPair('P-256');
 const fields: EntryFields = {
   ...{
     node: 1,

@@ -1,4 +1,4 @@
-import { createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { createPublicKey } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -7,6 +7,7 @@ import { createOrderKey, writeOnlyKey } from '../../../src/cli/order-key-files';
 import { OrderKeys } from '../../../src/mpc/order-keys';
 import { OrderSigner } from '../../../src/orders/signer';
 import { orderHead, orderKey, orderKeys } from '../../orders';
+import { newKeyPair } from '../../keys';
 
 /** `gateway keys rotate order`. */
 
@@ -76,10 +77,10 @@ test('no file is overwritten, and a run that fails leaves no private key', async
 });
 
 test.each([
-  ['a private key', () => JSON.stringify({ keys: [generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' })] })],
+  ['a private key', () => JSON.stringify({ keys: [newKeyPair('ed25519').privateKey.export({ format: 'jwk' })] })],
   [
     'another type of key',
-    () => JSON.stringify({ keys: [createPublicKey(generateKeyPairSync('ed448').privateKey).export({ format: 'jwk' })] }),
+    () => JSON.stringify({ keys: [createPublicKey(newKeyPair('ed448').privateKey).export({ format: 'jwk' })] }),
   ],
   ['no JWKS', () => 'nope'],
 ])('ORDER_KEYS with %s is refused', async (_what, jwks) => {
