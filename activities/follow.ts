@@ -1,5 +1,6 @@
 import { Context } from '@temporalio/activity';
 import type { ChainRegistry } from '../src/chains/registry';
+import type { ChainAlarms } from '../src/following/chain-alarms';
 import { followChain } from '../src/following/follower';
 import { ObservationNotifier } from '../src/following/observation-notifier';
 import type { DepositsPort, SignalTransfer } from '../src/following/ports';
@@ -13,6 +14,7 @@ export interface FollowDependencies extends ObserveDependencies {
   registry: ChainRegistry;
   deposits: DepositsPort;
   signalTransfer: SignalTransfer;
+  chainAlarms: ChainAlarms;
   /** Called for ended transfers whose block was reorganised away. */
   onConfirmedReorged: (txId: string) => Promise<void>;
   /** Stops the follower with the process, before the worker's grace time is over. */

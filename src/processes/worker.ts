@@ -15,6 +15,7 @@ import { orphanDeposits } from '../deposits/orphan';
 import { endPendingDeposits, findPendingHashes, recordPendingDeposits } from '../deposits/pending';
 import { depositAddresses, recordDeposits } from '../deposits/record';
 import { entities } from '../entities';
+import { ChainAlarms } from '../following/chain-alarms';
 import { readNodeKeys } from '../mpc/identity';
 import { OutboxDispatcher } from '../outbox/dispatcher';
 import { WorkflowOutbox } from '../outbox/outbox';
@@ -85,10 +86,15 @@ runMain('worker', async () => {
   });
   const temporal = createTemporalClient();
   const running = { workers: false };
+  const chainAlarms = new ChainAlarms(logger);
   const health = await startHealthListener({
     host: config.METRICS_HOST,
     port: config.METRICS_PORT,
-    ready: async () => ({ database: await answers(() => database.query('select 1')), workers: running.workers }),
+    ready: async () => ({
+      database: await answers(() => database.query('select 1')),
+      workers: running.workers,
+      ...chainAlarms.details,
+    }),
   });
 
   await untilUp('Postgres', () => connectAs(database, 'gateway_worker'), logger, stop);
@@ -139,6 +145,7 @@ runMain('worker', async () => {
         ...{ recordPendingDeposits, findPendingHashes, endPendingDeposits },
       },
       signalTransfer: observationSignaller(temporal),
+      chainAlarms,
       onConfirmedReorged: (txId) => {
         logger.error({ tx_id: txId }, 'the end of a transfer does not agree with the chain: an operator must check it');
         return Promise.resolve();

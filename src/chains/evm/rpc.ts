@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createPublicClient, http, isHex, type PublicClient } from 'viem';
 import { ConfigError } from '../../platform/config';
 import { rpcUrlsVariable } from '../config';
-import { type Endpoint, EndpointList, once } from '../endpoints';
+import { type Comparison, type Endpoint, EndpointList, once } from '../endpoints';
 import type { ChainDefinition, Hex } from '../types';
 import { parseChainId } from './chain-id';
 import { type Answer, createPost } from './post';
@@ -180,6 +180,19 @@ export class Endpoints {
    */
   run<T>(work: (call: RpcCall, capabilities: Map<string, unknown>, callAtOnce: RpcCall) => Promise<T>): Promise<T> {
     return this.list.run(({ call, capabilities, callAtOnce }) => work(call, capabilities, callAtOnce));
+  }
+
+  get size(): number {
+    return this.list.size;
+  }
+
+  /** As EndpointList.compare and EndpointList.runAtAll. */
+  compare<T>(ask: (call: RpcCall) => Promise<T | null>, isSame: (answer: T) => boolean): Promise<Comparison> {
+    return this.list.compare(({ call }) => ask(call), isSame);
+  }
+
+  runAtAll<T>(work: (call: RpcCall) => Promise<T>): Promise<[T, ...T[]]> {
+    return this.list.runAtAll(({ call }) => work(call));
   }
 
   /** @throws ConfigError for the first endpoint that serves another chain. */

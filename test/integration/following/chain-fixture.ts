@@ -11,6 +11,7 @@ import { confirmDeposits } from '../../../src/deposits/confirm';
 import { orphanDeposits } from '../../../src/deposits/orphan';
 import { endPendingDeposits, findPendingHashes, recordPendingDeposits } from '../../../src/deposits/pending';
 import { depositAddresses, recordDeposits } from '../../../src/deposits/record';
+import { ChainAlarms } from '../../../src/following/chain-alarms';
 import { followChain } from '../../../src/following/follower';
 import { ObservationNotifier } from '../../../src/following/observation-notifier';
 import type { DepositsPort, FollowOptions, SignalTransfer } from '../../../src/following/ports';
@@ -94,6 +95,7 @@ export async function createChainFixture({ client, getFamily, symbols, getSigned
       reorged.push(txId);
       return Promise.resolve();
     },
+    chainAlarms: new ChainAlarms(logger),
     logger,
   };
   const ledger = createTestLedger({ database, registry, getFamily, getSignedType });
