@@ -55,12 +55,12 @@ export class FundingWatch {
   }
 }
 
-/** On chains without outputs there are none. */
+/** On chains without outputs there are none; the smallest one is found by the key, where any one could be looked for in all rows. */
 async function findUnfunded(manager: EntityManager, chain: string): Promise<string[]> {
   const rows = await manager.query<{ tx_id: string }[]>(
     `select t.tx_id from transactions t
       where t.chain = $1 and t.status = 'NEEDS_ATTENTION' and t.ended_at is null
-        and exists (select from chain_outputs o where o.chain = $1)
+        and (select min(o.resource) from chain_outputs o where o.chain = $1) is not null
         and exists (select from reservations r
                      where r.tx_id = t.tx_id and r.ordinal is null and r.released_at is null
                        and not exists (select from chain_outputs o where (o.chain, o.resource) = (r.chain, r.resource)))
