@@ -175,7 +175,8 @@ class Follower {
     const { chain, options } = this;
     const from = this.nextBlock;
     const contradicted = await inTransaction(options.database, async (manager) => {
-      if (!(await store.moveCursor(manager, chain.name, from, scannedTo + 1))) return null;
+      const cursor = await store.moveCursor(manager, chain.name, from, scannedTo + 1);
+      if (!cursor) return null;
       await store.storeBlocks(manager, chain.name, blocks, scannedTo - Math.max(chain.finalityDepth, minKept));
       await storeOrigins(manager, chain.name, blocks, scannedTo - chain.finalityDepth + 1);
       await storeOutputs(manager, chain.name, blocks);
@@ -191,7 +192,7 @@ class Follower {
       if (blocks.some(({ outputs }) => outputs)) await storeForeignSpends(manager, chain, from, scannedTo);
       // also below the range, since no later range or roll-back would come to clear what is left there
       const taken = await inclusions.clearContradicted(manager, chain.name, from - chain.finalityDepth, scannedTo);
-      await credit(manager, options, scannedTo, this.agreement.limit);
+      await credit(manager, options, scannedTo, cursor.agreedTo ?? Infinity);
       return taken;
     });
     if (contradicted) this.nextBlock = scannedTo + 1;
@@ -235,7 +236,7 @@ class Follower {
 
   private async takeBack(lost: inclusions.LostInclusion[]): Promise<void> {
     if (lost.length > 0) this.ends.isDue = true;
-    for (const { txId, id } of lost) await this.options.notifier.sendOnce(txId, takenBack(id));
+    await this.options.notifier.sendTakenBack(lost.map(({ txId, id }) => [txId, takenBack(id)] as const));
   }
 
   private get chain() {

@@ -5,6 +5,7 @@ import type { ChainDefinition, ChainFamily, DepositFound, PendingDeposit } from 
 import type { Logger } from '../platform/logging';
 import type { GetSignedType } from '../transactions/signed-type';
 import type { ChainAlarms } from './chain-alarms';
+import type { FundingMemory } from './funding-memory';
 
 /** What the follower needs of the deposits (src/deposits). All but look-ups run inside a database transaction of the follower. */
 export interface DepositsPort {
@@ -37,7 +38,7 @@ export interface TransferNotifier {
   /** Ends after what is on its way; the rest is sent at the next call. */
   giveUp(): Promise<void>;
   /** Of what was taken back: after whatever is on its way. */
-  sendOnce(txId: string, observation: ChainObservation): Promise<void>;
+  sendTakenBack(takenBack: Iterable<readonly [string, ChainObservation]>): Promise<void>;
 }
 
 export interface FollowOptions {
@@ -55,6 +56,8 @@ export interface FollowOptions {
    * was executed after it had been proven impossible: somebody has to correct it.
    */
   onConfirmedReorged: (txId: string) => Promise<void>;
+  /** Of this chain, the same for each call. */
+  funding: FundingMemory;
   /** Of all chains of the process. */
   chainAlarms: ChainAlarms;
   logger: Logger;

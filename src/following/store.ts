@@ -72,16 +72,23 @@ export async function agree(manager: EntityManager, chain: string, { number, has
   return moved === 1;
 }
 
-/** False when another follower has moved the cursor: what was scanned is then thrown away. Holds the row's lock to the end. */
-export async function moveCursor(manager: EntityManager, chain: string, expected: number, next: number): Promise<boolean> {
-  const [, moved] = await manager.query<[unknown, number]>(
-    // a roll-back takes back what was agreed about the blocks that are gone
+/**
+ * null when another follower has moved the cursor: what was scanned is then thrown away. Holds the row's lock to the end. A roll-back takes
+ * back what was agreed about the blocks that are gone.
+ */
+export async function moveCursor(
+  manager: EntityManager,
+  chain: string,
+  expected: number,
+  next: number,
+): Promise<Pick<Cursor, 'agreedTo'> | null> {
+  const [[row]] = await manager.query<[{ agreed_to: string | null }[], number]>(
     `update chain_cursors
         set next_block = $3::bigint, agreed_to = case when agreed_to >= $3::bigint then $3::bigint - 1 else agreed_to end
-      where chain = $1 and next_block = $2`,
+      where chain = $1 and next_block = $2 returning agreed_to`,
     [chain, expected, next],
   );
-  return moved === 1;
+  return row ? { agreedTo: row.agreed_to === null ? null : Number(row.agreed_to) } : null;
 }
 
 /** The newest stored block at or below a height: a chain may skip numbers. */

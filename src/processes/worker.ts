@@ -3,11 +3,12 @@ import path from 'node:path';
 import { Worker } from '@temporalio/worker';
 import { createChainActivities } from '../../activities/chain';
 import { withMappedErrors } from '../../activities/errors';
+import { createFollowActivity } from '../../activities/follow';
 import { createWalletActivities } from '../../activities/wallet';
 import { createTransferActivities } from '../../activities/transfer';
-import { chainTaskQueue, mainTaskQueue } from '../messages/task-queues';
+import { chainTaskQueue, followTaskQueue, mainTaskQueue } from '../messages/task-queues';
 import type { ChainClient } from '../chains/chain-client';
-import { createChainClients } from '../chains/clients';
+import { createChainClients, createFollowClients } from '../chains/clients';
 import { getFamily } from '../chains/families';
 import { loadRegistry } from '../chains/registry';
 import { confirmDeposits } from '../deposits/confirm';
@@ -52,6 +53,9 @@ import {
 
 /** Connections for activities that are not local: one per chain and some for the follower's transactions. */
 const connectionsBesideLocalActivities = 6;
+
+/** One run of a chain's follower, and one that takes over while another worker's is ending. */
+const followerSlots = { maxConcurrentActivityTaskExecutions: 2, maxConcurrentActivityTaskPolls: 1 } as const;
 
 runMain('worker', async () => {
   const config = readConfig([
@@ -135,9 +139,10 @@ runMain('worker', async () => {
     stickyQueueScheduleToStartTimeout: '3 seconds',
     maxConcurrentLocalActivityExecutions: Math.max(1, config.DATABASE_POOL_SIZE - connectionsBesideLocalActivities),
   });
-  const chainActivities = withMappedErrors(
-    createChainActivities({
-      clients,
+  const chainActivities = withMappedErrors(createChainActivities({ clients, database, logger }), logger);
+  const followActivities = withMappedErrors(
+    createFollowActivity({
+      clients: createFollowClients(registry, clients),
       database,
       registry,
       deposits: {
@@ -155,19 +160,25 @@ runMain('worker', async () => {
     }),
     logger,
   );
-  /** A queue and a worker for each chain, started once the chain's RPC endpoint is verified: no chain waits for another. */
+  /**
+   * A queue and a worker for each chain, and for its follower, started once the chain's RPC endpoint is verified: no chain waits for another,
+   * and the follower for no transfer.
+   */
   const runChain = async (client: ChainClient): Promise<void> => {
     const { name } = client.chain;
     await untilUp(`RPC of ${name}`, () => client.verifyIdentity(), logger, stop);
     if (stop.aborted) return;
-    const worker = await Worker.create({
-      ...common,
-      taskQueue: chainTaskQueue(name),
-      activities: chainActivities,
-      maxConcurrentActivityTaskExecutions: 20,
-    });
+    const workers = await Promise.all([
+      Worker.create({
+        ...common,
+        taskQueue: chainTaskQueue(name),
+        activities: chainActivities,
+        maxConcurrentActivityTaskExecutions: 20,
+      }),
+      Worker.create({ ...common, ...followerSlots, taskQueue: followTaskQueue(name), activities: followActivities }),
+    ]);
     logger.info({ chain: name }, 'serving chain');
-    await runUntil(worker, stop);
+    await Promise.all(workers.map((worker) => runUntil(worker, stop)));
   };
 
   const dispatcher = new OutboxDispatcher(database, deliveries, logger);

@@ -11,6 +11,7 @@ import { depositAddresses, recordDeposits } from '../../../src/deposits/record';
 import { findContradictedEnds, findExecutedAfterProof } from '../../../src/following/contradicted-ends';
 import { findForeignSpends, storeForeignSpends, takeBackForeignSpends } from '../../../src/following/foreign-spends';
 import { findAttemptsAmong } from '../../../src/following/found-attempts';
+import { FundingMemory } from '../../../src/following/funding-memory';
 import { FundingWatch } from '../../../src/following/funding-watch';
 import * as inclusions from '../../../src/following/inclusions';
 import { findAwaited } from '../../../src/following/observations';
@@ -138,6 +139,7 @@ const transactions = Array.from({ length: 5_000 }, (_, n) => ({ id: `h${n}`, mes
 const attempt = { txId: '01890000-0000-7000-8000-000000000000', attempt: 1, id: 'h1' };
 const effect = { blockNumber: near, blockHash: 'b', success: true, fee: 1n, debited: null, received: null };
 const asked = {
+  funding: new FundingMemory(),
   chain: bitcoin,
   observe: () => Promise.reject(new Error('nobody asks')),
   logger: silent,
@@ -194,7 +196,10 @@ test.each<[string, (manager: EntityManager, database: DataSource) => Promise<unk
     },
   ],
   ['parked transfers without funds', (_, recorded) => new FundingWatch({ ...asked, database: recorded }).ask(head)],
-  ['the same on a chain without outputs', (_, recorded) => new FundingWatch({ ...asked, chain: ethereum, database: recorded }).ask(head)],
+  [
+    'the same on a chain without outputs',
+    (_, recorded) => new FundingWatch({ ...asked, chain: ethereum, database: recorded }).ask(head),
+  ],
   ['where outputs come from', (manager) => createFindOrigins(manager, 'bitcoin')(['m1', 'm2'])],
   [
     'attempts and reservations of a transfer',
