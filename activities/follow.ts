@@ -48,9 +48,10 @@ export function createFollowActivity(options: FollowActivityOptions): FollowerAc
       const signal = stop ? AbortSignal.any([context.cancellationSignal, stop]) : context.cancellationSignal;
       const onConfirmedReorged = (txId: string) => correctReorged({ ...rest, client }, { txId });
       const observe = (txId: string) => observeTransfer(dependencies, { txId });
-      const result = await withHeartbeat((heartbeat) =>
-        followChain({ ...rest, ...memory, onConfirmedReorged, observe, chain, client, signal, heartbeat }),
-      );
+      const result = await withHeartbeat(
+        (heartbeat) => followChain({ ...rest, ...memory, onConfirmedReorged, observe, chain, client, signal, heartbeat }),
+        // another worker may follow the chain next, and raises what is still so
+      ).finally(() => rest.chainAlarms.end(name));
       // `cancelled` rejects, so that Temporal records a cancellation and not a completed activity
       return context.cancellationSignal.aborted ? await context.cancelled : result;
     },

@@ -39,7 +39,7 @@ export class ChainAlarms {
     if (wasRaised) this.logger.info({ alert, chain }, 'the alarm is over');
   }
 
-  /** The chain is followed by this process no more, or begun anew. */
+  /** A run of the chain's follower is over: the next one raises what is still so, in this process or in another. */
   end(chain: string): void {
     for (const alert of this.raised.get(chain)?.keys() ?? []) chainAlarms.remove({ chain, alert });
     this.raised.delete(chain);

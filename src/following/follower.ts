@@ -83,7 +83,7 @@ class Follower {
       stop.abort();
       this.spends.end();
       this.doubts.end();
-      await this.agreement.end();
+      if (!signal.aborted) await this.agreement.end();
       await watching;
       if (signal.aborted) await this.options.notifier.giveUp();
       else await this.signalling;
