@@ -42,6 +42,8 @@ import { PaidInFull0046 } from './0046-paid-in-full';
 import { WalletFactories0049 } from './0049-wallet-factories';
 import { SignedTransactions0052 } from './0052-signed-transactions';
 import { OrphanedDeposits0054 } from './0054-orphaned-deposits';
+import { DoubtedAnswers0058 } from './0058-doubted-answers';
+import { OutputsBySpending0059 } from './0059-outputs-by-spending';
 
 /** In this order. A released migration is never edited: a change is a new file. */
 export const migrations = [
@@ -89,4 +91,6 @@ export const migrations = [
   WalletFactories0049,
   SignedTransactions0052,
   OrphanedDeposits0054,
+  DoubtedAnswers0058,
+  OutputsBySpending0059,
 ];

@@ -326,3 +326,14 @@ export const houseKeyRights: Rights = {
   account_key_requests: { gateway_operator: 'insert, update (attempts, in_flight_until), delete' },
   account_attestations: { gateway_operator: 'insert' },
 };
+
+/** Granted by the migration that adds the table and the column. */
+export const doubtedAnswerRights: Rights = {
+  doubted_ordinals: {
+    gateway_api: 'select',
+    gateway_worker: 'select',
+    gateway_authoriser: 'select, insert, update (reported, expected, seen_at), delete',
+    gateway_operator: 'select',
+  },
+  chain_cursors: { gateway_worker: 'update (agreed_to)' },
+};

@@ -46,6 +46,11 @@ export interface ChainDefinition {
   blockTimeMs: number;
   /** It charges for the data of a transaction in addition to its execution. */
   chargesForData?: boolean;
+  /**
+   * Blocks are scanned only at endpoints that trace them: else payments that contracts pass on would not be found. Absent: they are found
+   * where the endpoint happens to trace.
+   */
+  requiresTraces?: boolean;
   /** What its estimates contain in addition to execution, in the family's unit of execution; 0 when absent. */
   estimateOverhead?: number;
   /** After this long without inclusion a transfer is replaced at a higher fee. */
@@ -55,6 +60,11 @@ export interface ChainDefinition {
    * and by every node.
    */
   maxNetworkFee: bigint;
+  /**
+   * An answer of a node above these is not believed; in the family's own format of fee levels. Absent: the family has a limit of its own,
+   * or none is needed.
+   */
+  highestFeeLevels?: FeeLevels;
   /** In place of fee levels while no node estimates, in the family's own format; absent where nodes always know them. */
   fallbackFeeLevels?: FeeLevels;
   /** e.g. https://etherscan.io/tx/{hash}; null for local chains. */

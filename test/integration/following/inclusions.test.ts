@@ -1,6 +1,5 @@
 import { createChainActivities } from '../../../activities/chain';
 import type { ChainClient } from '../../../src/chains/chain-client';
-import { ChainRegistry } from '../../../src/chains/registry';
 import { moveCursor, storeBlocks } from '../../../src/following/store';
 import { createToyFixture, type ToyFixture } from '../../toy-chain/fixture';
 import { sum } from '../../toy-chain/message';
@@ -58,8 +57,7 @@ test('the confirmations of a transfer are those it was accepted with', async () 
   const { txId } = await mined();
   const changed = { ...chain, confirmations: chain.confirmations - 1 };
   const hasty = Object.create(client, { chain: { value: changed } }) as ChainClient;
-  const registry = new ChainRegistry([changed]);
-  const later = createChainActivities({ ...options, clients: new Map([[chain.name, hasty]]), registry });
+  const later = createChainActivities({ ...options, clients: new Map([[chain.name, hasty]]) });
   expect(await later.observe({ txId })).toMatchObject({ state: 'included', confirmations: 1 });
   await follow();
   expect(await ledger.settleTransfer({ txId })).toMatchObject({ status: 'WAITING' });
