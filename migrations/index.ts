@@ -42,6 +42,9 @@ import { PaidInFull0046 } from './0046-paid-in-full';
 import { WalletFactories0049 } from './0049-wallet-factories';
 import { SignedTransactions0052 } from './0052-signed-transactions';
 import { OrphanedDeposits0054 } from './0054-orphaned-deposits';
+import { WalletSums0064 } from './0064-wallet-sums';
+import { ListTotals0065 } from './0065-list-totals';
+import { BlacklistClaims0066 } from './0066-blacklist-claims';
 
 /** In this order. A released migration is never edited: a change is a new file. */
 export const migrations = [
@@ -89,4 +92,7 @@ export const migrations = [
   WalletFactories0049,
   SignedTransactions0052,
   OrphanedDeposits0054,
+  WalletSums0064,
+  ListTotals0065,
+  BlacklistClaims0066,
 ];

@@ -326,3 +326,18 @@ export const houseKeyRights: Rights = {
   account_key_requests: { gateway_operator: 'insert, update (attempts, in_flight_until), delete' },
   account_attestations: { gateway_operator: 'insert' },
 };
+
+/** Granted by the migration that adds the table. */
+export const walletSumRights: Rights = {
+  wallet_sums: { gateway_api: 'select', gateway_authoriser: 'select', gateway_operator: 'select' },
+};
+
+/** Granted by the migration that adds the table. */
+export const listTotalRights: Rights = {
+  list_totals: { gateway_api: 'select', gateway_operator: 'select' },
+};
+
+/** Granted by the migration that adds the column. */
+export const blacklistClaimRights: Rights = {
+  blacklist_versions: { gateway_worker: 'update (claimed_until)' },
+};

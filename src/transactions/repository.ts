@@ -1,4 +1,6 @@
 import type { DataSource, EntityManager } from 'typeorm';
+import { AccountEntity } from '../accounts/entity';
+import { countListed } from '../http/list-totals';
 import type { LimitOffset } from '../http/pagination';
 import { isUuid } from '../platform/ids';
 import { TransactionEntity } from './entity';
@@ -53,12 +55,14 @@ export class TransactionRepository {
 
   async list(
     clientId: string,
-    { walletId, accountId, chain }: TransactionFilter,
+    filter: TransactionFilter,
     { limit, offset }: LimitOffset,
   ): Promise<[TransactionEntity[], number]> {
+    const { walletId, accountId, chain } = filter;
     // an id that cannot exist finds nothing, like an unknown one
     if ([walletId, accountId].some((id) => id !== undefined && !isUuid(id))) return [[], 0];
-    return this.database.manager.findAndCount(TransactionEntity, {
+    const { manager } = this.database;
+    const rows = manager.find(TransactionEntity, {
       where: {
         clientId,
         ...(walletId !== undefined && { walletId }),
@@ -69,5 +73,14 @@ export class TransactionRepository {
       take: limit,
       skip: offset,
     });
+    return Promise.all([rows, this.count(clientId, filter)]);
+  }
+
+  private async count(clientId: string, { walletId, accountId, chain }: TransactionFilter): Promise<number> {
+    const { manager } = this.database;
+    // an account is of one wallet
+    if (walletId !== undefined && accountId !== undefined && !(await manager.existsBy(AccountEntity, { accountId, walletId })))
+      return 0;
+    return countListed(manager, { list: 'transactions', clientId, subjectId: accountId ?? walletId ?? clientId, chain });
   }
 }
