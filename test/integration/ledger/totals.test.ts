@@ -90,3 +90,45 @@ test('an account of another wallet has none there', async () => {
   expect(await totalOf(tenant, path(wallet.walletId))).toBe(2);
   expect(await totalOf(tenant, path(another.walletId))).toBe(0);
 });
+
+test('all pages of 2,511 transactions, from both ends: each once, newest first', async () => {
+  const tenant = await buildTenant(fixture);
+  const { account, wallet } = await buildFunded(fixture, tenant);
+  const parameters = [tenant.clientId, wallet.walletId, account.accountId];
+  await fixture.database.transaction(async (manager) => {
+    await manager.query(`set local session_replication_role = 'replica'`);
+    await manager.query(
+      `insert into transactions (tx_id, client_id, wallet_id, account_id, asset_id, chain, transaction_type, direction, is_held, is_signed,
+         from_address, to_address, token_symbol, decimals, amount, status, tx_hash, position, block_number, block_hash, required_confirmations, ended_at)
+       select gen_random_uuid(), $1, $2, $3, t.asset_id, case when n % 5 = 0 then 'base' else 'ethereum' end, t.transaction_type, 'in', false, false,
+         'x', t.to_address, t.token_symbol, t.decimals, 1, 'CONFIRMED', 'h' || n, '0', 1, 'b', 1, now()
+         from generate_series(1, 2509) n, (select * from transactions where account_id = $3 limit 1) t`,
+      parameters,
+    );
+    await manager.query(`delete from list_totals where list = 'transactions' and client_id = $1`, [tenant.clientId]);
+    await manager.query(
+      `insert into list_totals (list, client_id, subject_id, chain, slot, total)
+       select 'transactions', client_id, unnest(array[client_id, wallet_id, account_id]), chain, 0, count(*) from transactions
+        where client_id = $1 group by 1, 2, 3, 4`,
+      [tenant.clientId],
+    );
+  });
+  for (const [filter, where, size] of [
+    ['', 'true', 100],
+    ['', 'true', 83],
+    ['&chain=ethereum', `chain = 'ethereum'`, 97],
+  ] as const) {
+    const stored = await fixture.database.query<{ tx_id: string }[]>(
+      `select tx_id from transactions where client_id = $1 and ${where} order by tx_id desc`,
+      [tenant.clientId],
+    );
+    const seen: string[] = [];
+    for (let page = 1; ; page += 1) {
+      const { body } = await fixture.call('GET', `/transactions?page=${page}&page_size=${size}${filter}`, { tenant });
+      seen.push(...body.data.map((tx) => String(tx['tx_id'])));
+      expect([page, body['total'], body['has_more']]).toEqual([page, stored.length, page * size < stored.length]);
+      if (body.data.length === 0) break;
+    }
+    expect(seen).toEqual(stored.map(({ tx_id: id }) => id));
+  }
+});
