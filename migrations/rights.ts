@@ -336,4 +336,17 @@ export const doubtedAnswerRights: Rights = {
     gateway_operator: 'select',
   },
   chain_cursors: { gateway_worker: 'update (agreed_to)' },
+/** Granted by the migration that adds the table. */
+export const walletSumRights: Rights = {
+  wallet_sums: { gateway_api: 'select', gateway_authoriser: 'select', gateway_operator: 'select' },
+};
+
+/** Granted by the migration that adds the table. */
+export const listTotalRights: Rights = {
+  list_totals: { gateway_api: 'select', gateway_operator: 'select' },
+};
+
+/** Granted by the migration that adds the column. */
+export const blacklistClaimRights: Rights = {
+  blacklist_versions: { gateway_worker: 'update (claimed_until)' },
 };

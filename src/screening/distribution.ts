@@ -19,6 +19,8 @@ import type { Logger } from '../platform/logging';
 import { withinMs } from '../platform/temporal';
 
 const startTimeoutMs = 5_000;
+/** How long the other workers leave a client to the one that signals its workflow. */
+const claimSeconds = 10;
 /** Clients per round. */
 const batch = 100;
 /**
@@ -72,21 +74,37 @@ export async function orderBlacklistPage(
 }
 
 /**
- * Signals the workflows that update the nodes' copies about changes since the last signal. After a crash before the record a
- * workflow is signalled twice, which is harmless.
+ * Signals the workflows that update the nodes' copies about changes since the last signal. Several workers may run it: each takes one
+ * client after the other that no other has taken. After a crash before the record a workflow is signalled twice, which is harmless.
  */
 export async function dispatchBlacklists(database: DataSource, temporal: Client, log: Logger): Promise<void> {
-  const due = await database.query<{ client_id: string; version: string }[]>(
-    `select client_id, version from blacklist_versions
-      where dispatched < version or dispatched_at < now() - make_interval(mins => $2) order by dispatched_at limit $1`,
-    [batch, repeatAfterMinutes],
-  );
-  for (const { client_id: clientId, version } of due) {
-    // a failure for one client must not affect the others
-    await notify(database, temporal, clientId, version).catch((err: unknown) =>
-      log.warn({ err, client_id: clientId }, 'could not dispatch a blacklist'),
-    );
+  const tried: string[] = [];
+  while (tried.length < batch) {
+    const due = await claim(database, tried);
+    if (!due) return;
+    tried.push(due.client_id);
+    try {
+      await notify(database, temporal, due.client_id, due.version);
+    } catch (err) {
+      // a failure for one client must not affect the others
+      log.warn({ err, client_id: due.client_id }, 'could not dispatch a blacklist');
+      await database.query('update blacklist_versions set claimed_until = null where client_id = $1', [due.client_id]);
+    }
   }
+}
+
+/** The row is not locked while its workflow is signalled: a client that changes its list would wait. */
+async function claim(database: DataSource, tried: string[]): Promise<{ client_id: string; version: string } | undefined> {
+  const [[due]] = await database.query<[{ client_id: string; version: string }[], number]>(
+    `update blacklist_versions set claimed_until = clock_timestamp() + make_interval(secs => $1) where client_id = (
+       select client_id from blacklist_versions
+        where (dispatched < version or dispatched_at < now() - make_interval(mins => $2))
+          and (claimed_until is null or claimed_until <= clock_timestamp()) and client_id <> all ($3::uuid[])
+        order by dispatched_at limit 1 for update skip locked)
+     returning client_id, version`,
+    [claimSeconds, repeatAfterMinutes, tried],
+  );
+  return due;
 }
 
 async function notify(database: DataSource, temporal: Client, clientId: string, version: string): Promise<void> {
@@ -101,7 +119,7 @@ async function notify(database: DataSource, temporal: Client, clientId: string, 
     }),
   );
   await database.query(
-    'update blacklist_versions set dispatched = greatest(dispatched, $2), dispatched_at = now() where client_id = $1',
+    `update blacklist_versions set dispatched = greatest(dispatched, $2), dispatched_at = now(), claimed_until = null where client_id = $1`,
     [clientId, version],
   );
 }

@@ -1,5 +1,7 @@
+import { listTotal } from '../../../src/http/list-totals';
 import { promisedGas } from '../../../src/settlers/promised-gas';
 import { refusedLately } from '../../../src/settlers/refused-lately';
+import { spentToday } from '../../../src/transfers/accept/limits';
 import { countedCost } from '../../../src/x402/settlement/gas-budget';
 import { openDeployment } from '../../../src/x402/settlement/open-deployment';
 import { createFixture, type Fixture } from './fixture';
@@ -56,11 +58,21 @@ const manyRows = [
   `insert into x402_costs (client_id, chain, hour, slot, fees, given)
    select md5('c' || n)::uuid, 'ethereum', date_trunc('hour', now() - hours * interval '1 hour'), slot, 1, 0
      from generate_series(0, 99) n, generate_series(0, 24) hours, generate_series(0, 7) slot`,
+  `insert into wallet_sums (wallet_id, symbol, hour, decimals, slot, amount)
+   select md5('w' || n)::uuid, 'ETH', date_trunc('hour', now() - hours * interval '1 hour'), 18, slot, 1
+     from generate_series(0, 1999) n, generate_series(0, 24) hours, generate_series(0, 1) slot`,
+  `insert into list_totals (list, subject_id, chain, slot, client_id, total)
+   select 'transactions', md5('c' || n)::uuid, 'ethereum', slot, md5('c' || n)::uuid, 1 from generate_series(0, 99) n, generate_series(0, 7) slot
+   union all select 'transactions', md5('a' || n)::uuid, 'ethereum', 0, md5('c' || n / 200)::uuid, 1 from generate_series(1, 20000) n`,
 ];
 
 const account = `md5('a500')::uuid`;
 const client = `md5('c7')::uuid`;
 const transfer = `md5('t500')::uuid`;
+/** A statement with its parameters in it. */
+const withValues = (sql: string, ...values: string[]): string =>
+  sql.replace(/\$(\d)/g, (_, n: string) => values[Number(n) - 1] ?? '');
+const spent = withValues(spentToday, `md5('w7')::uuid`, `'ETH'`, transfer, 'true');
 
 test.each([
   [
@@ -105,11 +117,8 @@ test.each([
     'approvals_expiring',
     `select tx_id, client_id from transactions where status = 'AWAITING_APPROVAL' and approval_expires_at <= clock_timestamp() order by approval_expires_at limit 50`,
   ],
-  [
-    'daily sum',
-    'transfers_by_wallet_and_token',
-    `select decimals, sum(amount) from transactions where wallet_id = md5('w7')::uuid and token_symbol = 'ETH' and is_held and created_at > now() - interval '24 hours' group by decimals`,
-  ],
+  ['daily sum, of whole hours', 'wallet_sums_pkey', spent],
+  ['daily sum, of the hour in which the day begins', 'transfers_counted', spent],
   [
     'deposits to credit',
     'deposits_detected',
@@ -167,6 +176,17 @@ test.each([
     'an account’s transactions',
     'transactions_by_account',
     `select * from transactions where account_id = ${account} order by tx_id desc limit 10`,
+  ],
+  [
+    'a client’s transactions of a chain that has few',
+    'transactions_by_client_and_chain',
+    `select * from transactions where client_id = ${client} and chain = 'base' order by tx_id desc limit 10`,
+  ],
+  ['how many transactions a client has', 'list_totals_pkey', withValues(listTotal, `'transactions'`, client, client, 'null')],
+  [
+    'how many transactions of a chain an account has',
+    'list_totals_pkey',
+    withValues(listTotal, `'transactions'`, account, client, `'ethereum'`),
   ],
   ['what a settler may have to pay', 'settlements_open_by_sender', `select ${promisedGas(`'ethereum'`, `'S5'`)}`],
   ['what nodes have refused', 'settlements_refused', `select ${refusedLately(client, `'ethereum'`, `'S5'`, 'false')}`],
