@@ -326,3 +326,13 @@ export const houseKeyRights: Rights = {
   account_key_requests: { gateway_operator: 'insert, update (attempts, in_flight_until), delete' },
   account_attestations: { gateway_operator: 'insert' },
 };
+
+/** Granted by the migration that adds the table. */
+export const payerBrakeRights: Rights = {
+  x402_failures: {
+    gateway_api: 'select',
+    gateway_authoriser: 'select',
+    gateway_operator: 'select',
+  },
+  x402_policies: { gateway_operator: 'update (failures_per_payer)' },
+};
