@@ -47,6 +47,7 @@ import { OutputsBySpending0059 } from './0059-outputs-by-spending';
 import { WalletSums0064 } from './0064-wallet-sums';
 import { ListTotals0065 } from './0065-list-totals';
 import { BlacklistClaims0066 } from './0066-blacklist-claims';
+import { PayerBrake0068 } from './0068-payer-brake';
 
 /** In this order. A released migration is never edited: a change is a new file. */
 export const migrations = [
@@ -99,4 +100,5 @@ export const migrations = [
   WalletSums0064,
   ListTotals0065,
   BlacklistClaims0066,
+  PayerBrake0068,
 ];

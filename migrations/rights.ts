@@ -336,6 +336,8 @@ export const doubtedAnswerRights: Rights = {
     gateway_operator: 'select',
   },
   chain_cursors: { gateway_worker: 'update (agreed_to)' },
+};
+
 /** Granted by the migration that adds the table. */
 export const walletSumRights: Rights = {
   wallet_sums: { gateway_api: 'select', gateway_authoriser: 'select', gateway_operator: 'select' },
@@ -349,4 +351,14 @@ export const listTotalRights: Rights = {
 /** Granted by the migration that adds the column. */
 export const blacklistClaimRights: Rights = {
   blacklist_versions: { gateway_worker: 'update (claimed_until)' },
+};
+
+/** Granted by the migration that adds the table. */
+export const payerBrakeRights: Rights = {
+  x402_failures: {
+    gateway_api: 'select',
+    gateway_authoriser: 'select',
+    gateway_operator: 'select',
+  },
+  x402_policies: { gateway_operator: 'update (failures_per_payer)' },
 };

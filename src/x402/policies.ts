@@ -13,6 +13,8 @@ export interface X402Policy {
   topUpPerDay: bigint;
   /** Contracts (canonical form) that are called to create payers' wallets. */
   walletFactories: string[];
+  /** Failed payments of one payer in an hour; null: no limit. */
+  failuresPerPayer: number | null;
 }
 
 /** Of a client that no operator has enabled. */
@@ -23,6 +25,7 @@ export const noPolicy: X402Policy = {
   sponsorsApproval: false,
   topUpPerDay: 0n,
   walletFactories: [],
+  failuresPerPayer: 5,
 };
 
 interface PolicyRow {
@@ -33,12 +36,14 @@ interface PolicyRow {
   sponsors_approval: boolean;
   top_up_per_day: string;
   wallet_factories: string[];
+  failures_per_payer: number | null;
 }
 
 /** A client's policies by chain name; a chain without one is missing. */
 export async function readPolicies(manager: EntityManager, clientId: string): Promise<Map<string, X402Policy>> {
   const rows = await manager.query<PolicyRow[]>(
-    `select chain, is_enabled, gas_per_day, sponsors_permit, sponsors_approval, top_up_per_day, wallet_factories
+    `select chain, is_enabled, gas_per_day, sponsors_permit, sponsors_approval, top_up_per_day, wallet_factories,
+            failures_per_payer
        from x402_policies where client_id = $1`,
     [clientId],
   );
@@ -52,6 +57,7 @@ const toPolicy = (row: PolicyRow): X402Policy => ({
   sponsorsApproval: row.sponsors_approval,
   topUpPerDay: BigInt(row.top_up_per_day),
   walletFactories: row.wallet_factories,
+  failuresPerPayer: row.failures_per_payer,
 });
 
 /** Payments are checked against what was read so long ago; a settlement looks again when it is accepted. */

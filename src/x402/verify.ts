@@ -9,6 +9,7 @@ import type { Settler } from '../settlers/attested';
 import { checkPayment } from './check';
 import type { Reason } from './reasons';
 import { isApprovalWithinLimits } from './settlement/approval-limits';
+import { brakedReason, isPayerBraked } from './settlement/payer-brake';
 import type { ServedChain, ServedChains } from './served';
 
 export interface VerifierDependencies {
@@ -48,11 +49,19 @@ export class PaymentVerifier {
     if (!served) return { reason: 'invalid_network' };
     const checked = checkServed(request, served);
     if ('reason' in checked) return checked;
-    const [simulated, isRefused] = await Promise.all([simulate(checked), this.isRefusedRecipient(clientId, checked.payment)]);
+    const { manager } = this.deps.database;
+    const [simulated, isRefused, isBraked] = await Promise.all([
+      simulate(checked),
+      this.isRefusedRecipient(clientId, checked.payment),
+      isPayerBraked(manager, clientId, checked.payment),
+    ]);
     // the reason of terms that cannot be met: buyers are shown it, and the list is the seller's own
     if (isRefused) return { reason: 'invalid_payment_requirements' };
-    if ('reason' in simulated || simulated.payment.sponsoring.type !== 'approval') return simulated;
-    const isWithin = await isApprovalWithinLimits(this.deps.database.manager, { clientId, ...simulated });
+    // only whoever has signed for the payer is told so
+    if ('reason' in simulated) return simulated;
+    if (isBraked) return { reason: brakedReason };
+    if (simulated.payment.sponsoring.type !== 'approval') return simulated;
+    const isWithin = await isApprovalWithinLimits(manager, { clientId, ...simulated });
     return isWithin ? simulated : { reason: 'permit2_allowance_required' };
   }
 

@@ -19,6 +19,7 @@ import { claimPayment, type NewSettlement, toAction } from './claim';
 import { type PaymentKey } from './claimed';
 import { checkGasBudget } from './gas-budget';
 import { lockCreation } from './open-deployment';
+import { brakedReason } from './payer-brake';
 
 export interface AcceptDependencies {
   database: DataSource;
@@ -92,7 +93,8 @@ async function accept(
   const isFree = payment.amount === 0n;
   const bounds = isFree ? free : await boundGas(manager, getFamily, { payment, topUp }, named);
   const gasBound = bounds.gasBound + bounds.topUpFeeBound;
-  const budget = await checkGasBudget(manager, { clientId, chain: chain.name, gasBound });
+  const budget = await checkGasBudget(manager, { clientId, chain: chain.name, payer: payment.payer, gasBound });
+  if (budget === 'braked') return { outcome: 'refused', reason: brakedReason };
   if (budget !== 'within') return { outcome: 'refused', reason: 'unexpected_settle_error', cause: `the gas budget is ${budget}` };
   if (payment.sponsoring.type === 'approval' && !isFree) {
     await lockApprovals(manager, clientId, chain.name);

@@ -3,6 +3,7 @@ import { promisedGas } from '../../../src/settlers/promised-gas';
 import { refusedLately } from '../../../src/settlers/refused-lately';
 import { spentToday } from '../../../src/transfers/accept/limits';
 import { countedCost } from '../../../src/x402/settlement/gas-budget';
+import { isBraked } from '../../../src/x402/settlement/payer-brake';
 import { openDeployment } from '../../../src/x402/settlement/open-deployment';
 import { createFixture, type Fixture } from './fixture';
 
@@ -64,6 +65,8 @@ const manyRows = [
   `insert into list_totals (list, subject_id, chain, slot, client_id, total)
    select 'transactions', md5('c' || n)::uuid, 'ethereum', slot, md5('c' || n)::uuid, 1 from generate_series(0, 99) n, generate_series(0, 7) slot
    union all select 'transactions', md5('a' || n)::uuid, 'ethereum', 0, md5('c' || n / 200)::uuid, 1 from generate_series(1, 20000) n`,
+  `insert into x402_failures (tx_id, client_id, chain, payer)
+   select md5('s' || n)::uuid, md5('c' || n % 100)::uuid, 'ethereum', 'p' || n from generate_series(1, 20000) n`,
 ];
 
 const account = `md5('a500')::uuid`;
@@ -195,6 +198,11 @@ test.each([
     'what is counted for a client',
     'x402_costs_pkey',
     `select ${countedCost('fees', 'p')} from (values (md5('c7')::uuid, 'ethereum')) p (client_id, chain)`,
+  ],
+  [
+    'which payments of a payer have failed',
+    'x402_failures_by_payer',
+    `select ${isBraked('p', `'p7'`)} from (values (md5('c7')::uuid, 'ethereum', 5)) p (client_id, chain, failures_per_payer)`,
   ],
   ['a client’s assets', 'assets_by_client', `select * from assets where client_id = ${client} order by asset_id desc limit 10`],
 ])('%s', async (_, index, query) => {
