@@ -326,3 +326,8 @@ export const houseKeyRights: Rights = {
   account_key_requests: { gateway_operator: 'insert, update (attempts, in_flight_until), delete' },
   account_attestations: { gateway_operator: 'insert' },
 };
+
+/** What starts transfers leaves out those that wait behind a parked one of their sender. */
+export const senderLineRights: Rights = {
+  reservations: { gateway_api: 'select' },
+};
