@@ -48,6 +48,7 @@ import { WalletSums0064 } from './0064-wallet-sums';
 import { ListTotals0065 } from './0065-list-totals';
 import { BlacklistClaims0066 } from './0066-blacklist-claims';
 import { PayerBrake0068 } from './0068-payer-brake';
+import { SenderLines0061 } from './0061-sender-lines';
 
 /** In this order. A released migration is never edited: a change is a new file. */
 export const migrations = [
@@ -101,4 +102,5 @@ export const migrations = [
   ListTotals0065,
   BlacklistClaims0066,
   PayerBrake0068,
+  SenderLines0061,
 ];

@@ -13,6 +13,9 @@ const clockMarginMs = 1_000;
 /** Wait of a parked transfer whose time is over until it is abandoned once more. */
 const overAgainMs = 60_000;
 
+/** Blocks that a transfer has from when it is the head of its sender's line. */
+const blocksOfHead = 4;
+
 /** Longest wait of a parked transfer that is abandoned by time until that time is read again: it may end earlier. */
 const readAgainMs = 10_000;
 
@@ -88,6 +91,18 @@ export class TransferState {
   get timeLeftMs(): number {
     const leftMs = this.deadline - Date.now();
     return leftMs > 0 ? leftMs : Infinity;
+  }
+
+  /**
+   * The chain executes another one of the sender first: what waits behind it is not stuck. Once that is executed, it gets the time of a few
+   * blocks, since the same may be wrong with it.
+   */
+  waitBehind(): void {
+    const { stuckAfterMs, blockTimeMs } = this.transfer;
+    this.waitingSince = Math.max(
+      this.waitingSince,
+      Date.now() - stuckAfterMs + Math.min(stuckAfterMs, blocksOfHead * blockTimeMs),
+    );
   }
 
   /** The row was ended outside of this run. */

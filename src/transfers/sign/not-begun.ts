@@ -35,6 +35,12 @@ export function refuseFollowed(reason: string): never {
   throw new NotBegun({ outcome: 'refused', code: 'business_error', reason, isFollowed: true });
 }
 
+/** Nothing is begun behind what waits for an operator. @throws NotBegun always. */
+export function waitBehind(parkedTxId: string): never {
+  const reason = `Transaction ${parkedTxId} of the same sender waits for an operator, and would be executed first`;
+  throw new NotBegun({ outcome: 'wait', reason, isBehind: true });
+}
+
 /** A refusal that would end what has not begun is waited out instead. @throws what it is given, always. */
 export function waitInstead(error: unknown): never {
   if (!(error instanceof NotBegun) || error.result.outcome !== 'refused') throw error;
