@@ -1,12 +1,15 @@
 import type { Client } from '@temporalio/client';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { Worker } from '@temporalio/worker';
+import { createChainActivities } from '../../../activities/chain';
 import { withMappedErrors } from '../../../activities/errors';
 import type { Hex } from '../../../src/chains/types';
 import type { AuthoriserActivities } from '../../../src/messages/authoriser';
 import { type NodeIndex, nodeIndexes } from '../../../src/messages/nodes';
 import type { SigningClaims } from '../../../src/messages/order';
 import type { MpcNodeActivities, SignTransactionRequest } from '../../../src/messages/signing';
+import type { FollowerActivities } from '../../../src/messages/following';
+import { followChainWorkflowId, workflowTypes } from '../../../src/messages/workflow-ids';
 import { authoriserTaskQueue, chainTaskQueue, mainTaskQueue, nodeTaskQueue } from '../../../src/messages/task-queues';
 import type { ChainActivities, TransferActivities } from '../../../src/messages/transfer';
 import { ChainRegistry } from '../../../src/chains/registry';
@@ -14,7 +17,7 @@ import { verifyLedger } from '../../../src/ledger/verify';
 import { contractArtifacts } from '../../../dev/contracts';
 import { verifyIntent } from '../../../src/mpc/verify-intent';
 import { TransferOperations } from '../../../src/cli/transfer-operations';
-import { transferWorkflowsOn } from '../../../src/transfers/start/workflows';
+import { observationSignaller, transferWorkflowsOn } from '../../../src/transfers/start/workflows';
 import { buildTransferRequest, keysOf } from '../../factories';
 import type { TestLedger } from '../../ledger';
 import { claimsOf } from '../../orders';
@@ -42,6 +45,7 @@ export class ServedChain<Fixture extends ChainFixture> {
   fixture!: Fixture;
   temporal!: TestWorkflowEnvironment;
   private workers: { worker: Worker; done: Promise<void> }[] = [];
+  private isFollowed = false;
 
   /** `createFixture`: for each test, with accounts that have funds. `checkAtEnd`: after every test, when nothing runs any more. */
   constructor(
@@ -96,7 +100,10 @@ export class ServedChain<Fixture extends ChainFixture> {
       Worker.create({
         ...common,
         taskQueue: chainTaskQueue(fixture.chain.name),
-        activities: withMappedErrors({ ...fixture.onChain, ...changes.chain, ...this.storesFirst(changes) }, silent),
+        activities: withMappedErrors(
+          { ...fixture.onChain, ...this.follower(), ...changes.chain, ...this.storesFirst(changes) },
+          silent,
+        ),
       }),
       ...nodeIndexes.map((node) =>
         Worker.create({
@@ -107,6 +114,26 @@ export class ServedChain<Fixture extends ChainFixture> {
       ),
     ]);
     this.workers = created.map((worker) => ({ worker, done: worker.run() }));
+  }
+
+  /** The follower as the worker runs it, until the test ends: its workflow and its activity, which signals the transfers. */
+  async startFollower(): Promise<void> {
+    const { name } = this.fixture.chain;
+    this.isFollowed = true;
+    await this.client.workflow.start(workflowTypes.followChain, {
+      workflowId: followChainWorkflowId(name),
+      taskQueue: mainTaskQueue,
+      args: [{ chain: name }],
+    });
+  }
+
+  private follower(): FollowerActivities {
+    const { options, client, chain, registry } = this.fixture;
+    const activities = createChainActivities({
+      ...{ ...options, registry, clients: new Map([[chain.name, client]]) },
+      signalTransfer: observationSignaller(this.client),
+    });
+    return { followChain: (input) => activities.followChain(input) };
   }
 
   /** A test that replaces `broadcast` is about what is sent: the signatures are stored before it. */
@@ -151,6 +178,9 @@ export class ServedChain<Fixture extends ChainFixture> {
     for (const { worker } of this.workers) worker.shutdown();
     await Promise.all(this.workers.map(({ done }) => done));
     this.workers = [];
+    // the workers of the next test would run it
+    if (this.isFollowed) await this.client.workflow.getHandle(followChainWorkflowId(this.fixture.chain.name)).terminate();
+    this.isFollowed = false;
     try {
       await this.checkAtEnd();
     } finally {
