@@ -30,7 +30,7 @@ const contracts = [`${integration}/dev/{permit2,proxies,tokens,wallet}.test.ts`,
 const workflows = [
   `${integration}/workflows/**/*.test.ts`,
   `${integration}/transfers/{begun-earlier,cancelled,continued,families,first-attempt,later-attempts,refused-sends,signing-nodes,toy-chain*,workflow}.test.ts`,
-  `${integration}/{bitcoin/{many,workflow},tron/{many,workflow},solana/{identical,workflow},screening/transfers,webhooks/workflow,x402/{workflow,approval-workflow,continued-workflow,sign-workflow,solana-workflow,unpaid-workflow}}.test.ts`,
+  `${integration}/{bitcoin/{many,workflow},tron/{many,workflow},solana/{identical,workflow},screening/transfers,webhooks/workflow,x402/{workflow,approval-workflow,continued-workflow,sign-workflow,solana-sign-workflow,solana-workflow,unpaid-workflow}}.test.ts`,
 ];
 const except = (patterns) => patterns.map((pattern) => `!${pattern}`);
 
