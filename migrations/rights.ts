@@ -361,6 +361,8 @@ export const payerBrakeRights: Rights = {
     gateway_operator: 'select',
   },
   x402_policies: { gateway_operator: 'update (failures_per_payer)' },
+};
+
 /** What starts transfers leaves out those that wait behind a parked one of their sender. */
 export const senderLineRights: Rights = {
   reservations: { gateway_api: 'select' },

@@ -132,9 +132,9 @@ export interface AuthorisationAction {
   type: 'authorisation';
   /** How it is authorised, in the family's terms. */
   method: string;
-  /** What it uses up, in the family's terms. */
+  /** What it uses up, or what makes it unlike others, in the family's terms. */
   nonce: string;
-  /** For how long it can be carried out, from when it is prepared. */
+  /** For how long it can be carried out at most, from when it is prepared. */
   seconds: number;
   /** The only address that may carry it out, in the form shown to clients; null: anybody may. */
   facilitator: string | null;
@@ -142,6 +142,8 @@ export interface AuthorisationAction {
   domain: { name: string; version: string } | null;
   /** An allowance for the payment is authorised with it, where the chain needs one. */
   withAllowance: boolean;
+  /** A text that the chain shows with it; absent: none. */
+  memo?: string;
 }
 
 /** An unsigned transaction as decoded from its bytes alone. */

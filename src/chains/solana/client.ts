@@ -19,6 +19,7 @@ import { offer } from '../offer';
 import { endingScan } from '../scan-look-up';
 import { Proofs } from '../proofs';
 import type { ChainDefinition, FeeLevels, Hex, InclusionEffect, Prepared } from '../types';
+import { prepareAuthorisation } from './authorise/prepare';
 import { sendTo } from './broadcast';
 import { findEffect } from './effects';
 import { Walks } from './expiry';
@@ -76,7 +77,8 @@ export class SolanaChainClient implements ChainClient, ImpossibilityProver {
 
   prepare({ intent }: PrepareRequest): Promise<Prepared> {
     if (intent.action?.type === 'settlement') return prepareSettlement(this.endpoints, this.chain, intent);
-    return this.endpoints.run((node) => prepareTransfer(node, this.chain, intent));
+    const prepare = intent.action?.type === 'authorisation' ? prepareAuthorisation : prepareTransfer;
+    return this.endpoints.run((node) => prepare(node, this.chain, intent));
   }
 
   status(attempts: KnownAttempt[]): Promise<AttemptStatus[]> {

@@ -3,6 +3,7 @@ import type { AttemptState, AttemptStatus, EndpointView, KnownAttempt } from '..
 import type { EndpointList } from '../endpoints';
 import type { Proofs } from '../proofs';
 import type { ChainDefinition, Hex, JsonValue } from '../types';
+import { isStandIn } from './authorise/codec';
 import { toBase58 } from './codec/base58';
 import { readParts } from './codec/parts';
 import { findEffect, toEffect } from './effects';
@@ -58,15 +59,16 @@ async function stateOf(
   node: SolanaNode,
   endpoints: Endpoints,
   { chain, head, proofs, walks }: Found & { chain: ChainDefinition; head: number },
-  { unsigned, ids, messageKey, expiry, begunAt }: KnownAttempt,
+  { unsigned, ids: known, messageKey, expiry, begunAt }: KnownAttempt,
 ): Promise<{ state: AttemptState; isLacking?: true }> {
+  const ids = known.filter((id) => !isStandIn(id));
   const depthOf = (slot: number): number => Math.max(1, head - slot + 1);
   for (const id of ids) {
     const effect = await findEffect(node, { id, unsigned });
     if (effect) return { state: { state: 'included', id, depth: depthOf(effect.blockNumber), effect } };
   }
-  const known = proofs.find(messageKey);
-  if (known) return { state: { state: 'impossible', proof: known } };
+  const proven = proofs.find(messageKey);
+  if (proven) return { state: { state: 'impossible', proof: proven } };
   const [slot, notAfter] = [readSlot(expiry?.slot), readSlot(expiry?.notAfter)];
   // of a block that somebody else has chosen the slot is not known, and many blocks are searched for it: once, when they are a proof
   const isEarly = slot === null && notAfter !== null && head < notAfter + validBlocks + chain.finalityDepth;

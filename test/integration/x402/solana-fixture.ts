@@ -46,7 +46,8 @@ export async function createSolanaFixture(changes: Partial<ChainDefinition> = {}
   );
   const ownKeys = [[settler.keyId, { publicKey: Buffer.from(settler.addressKey, 'hex'), chainCode: new Uint8Array() }]] as const;
   const mine = async (blocks = 1) => void (await solanaChain.mine(blocks));
-  const signatures = (unsigned: Hex): Hex[] => signAs(wallet, settler, unsigned, { getFamily });
+  const signatures = (unsigned: Hex, from: string): Hex[] =>
+    from === settler.address ? signAs(wallet, settler, unsigned, { getFamily }) : fixture.signatures(unsigned, from);
   /** Atomic units of USDC. */
   const tokensOf = async ({ address }: Pick<Holder, 'address'>): Promise<bigint> => {
     const { value } = await solanaChain.rpc

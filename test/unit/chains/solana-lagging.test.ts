@@ -2,7 +2,7 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { address } from '@solana/kit';
 import type { Payment } from '../../../src/chains/payments';
 import { SolanaChainClient } from '../../../src/chains/solana/client';
-import { messageHash } from '../../../src/chains/solana/codec';
+import { messageHash } from '../../../src/chains/solana/codec/message-hash';
 import { toBase58 } from '../../../src/chains/solana/codec/base58';
 import { SolanaPaymentClient } from '../../../src/chains/solana/payments/client';
 import type { Hex, TransactionIntent } from '../../../src/chains/types';

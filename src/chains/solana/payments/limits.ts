@@ -7,3 +7,8 @@ export const maxPaymentUnits = 400_000;
 export const maxPaymentPrice = 50_000n;
 /** Of the settler and of the payer. */
 export const maxSigners = 2;
+/**
+ * A block hash is good for 150 blocks, 60 to 90 seconds, and only the chain knows how many are left: this is the longest that a payment
+ * can be open; seconds.
+ */
+export const maxLifeSeconds = 90;
