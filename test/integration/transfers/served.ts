@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { Worker } from '@temporalio/worker';
-import { createChainActivities } from '../../../activities/chain';
+import { createFollowActivity } from '../../../activities/follow';
 import { withMappedErrors } from '../../../activities/errors';
 import type { Hex } from '../../../src/chains/types';
 import type { AuthoriserActivities } from '../../../src/messages/authoriser';
@@ -10,7 +10,13 @@ import type { SigningClaims } from '../../../src/messages/order';
 import type { MpcNodeActivities, SignTransactionRequest } from '../../../src/messages/signing';
 import type { FollowerActivities } from '../../../src/messages/following';
 import { followChainWorkflowId, workflowTypes } from '../../../src/messages/workflow-ids';
-import { authoriserTaskQueue, chainTaskQueue, mainTaskQueue, nodeTaskQueue } from '../../../src/messages/task-queues';
+import {
+  authoriserTaskQueue,
+  chainTaskQueue,
+  followTaskQueue,
+  mainTaskQueue,
+  nodeTaskQueue,
+} from '../../../src/messages/task-queues';
 import type { ChainActivities, TransferActivities } from '../../../src/messages/transfer';
 import { ChainRegistry } from '../../../src/chains/registry';
 import { verifyLedger } from '../../../src/ledger/verify';
@@ -72,7 +78,7 @@ export class ServedChain<Fixture extends ChainFixture> {
   }
 
   async serve(changes: Changes = {}): Promise<void> {
-    const { fixture, temporal } = this;
+    const { fixture } = this;
     const keys = new Map([...keysOf(fixture.wallet, [fixture.alice, fixture.bob]), ...(fixture.ownKeys ?? [])]);
     const signTransaction = (node: NodeIndex) => async (request: SignTransactionRequest) => {
       const claims = claimsOf(request.order);
@@ -84,7 +90,7 @@ export class ServedChain<Fixture extends ChainFixture> {
       });
       return { signatures: fixture.signatures(request.unsigned, claims.from) };
     };
-    const common = { connection: temporal.nativeConnection, namespace: temporal.namespace, shutdownGraceTime: 100 };
+    const { common } = this;
     const created = await Promise.all([
       Worker.create({
         ...common,
@@ -100,10 +106,7 @@ export class ServedChain<Fixture extends ChainFixture> {
       Worker.create({
         ...common,
         taskQueue: chainTaskQueue(fixture.chain.name),
-        activities: withMappedErrors(
-          { ...fixture.onChain, ...this.follower(), ...changes.chain, ...this.storesFirst(changes) },
-          silent,
-        ),
+        activities: withMappedErrors({ ...fixture.onChain, ...changes.chain, ...this.storesFirst(changes) }, silent),
       }),
       ...nodeIndexes.map((node) =>
         Worker.create({
@@ -116,10 +119,21 @@ export class ServedChain<Fixture extends ChainFixture> {
     this.workers = created.map((worker) => ({ worker, done: worker.run() }));
   }
 
+  private get common() {
+    const { nativeConnection: connection, namespace } = this.temporal;
+    return { connection, namespace, shutdownGraceTime: 100 };
+  }
+
   /** The follower as the worker runs it, until the test ends: its workflow and its activity, which signals the transfers. */
   async startFollower(): Promise<void> {
     const { name } = this.fixture.chain;
     this.isFollowed = true;
+    const worker = await Worker.create({
+      ...this.common,
+      taskQueue: followTaskQueue(name),
+      activities: withMappedErrors(this.follower(), silent),
+    });
+    this.workers.push({ worker, done: worker.run() });
     await this.client.workflow.start(workflowTypes.followChain, {
       workflowId: followChainWorkflowId(name),
       taskQueue: mainTaskQueue,
@@ -129,11 +143,10 @@ export class ServedChain<Fixture extends ChainFixture> {
 
   private follower(): FollowerActivities {
     const { options, client, chain, registry } = this.fixture;
-    const activities = createChainActivities({
+    return createFollowActivity({
       ...{ ...options, registry, clients: new Map([[chain.name, client]]) },
       signalTransfer: observationSignaller(this.client),
     });
-    return { followChain: (input) => activities.followChain(input) };
   }
 
   /** A test that replaces `broadcast` is about what is sent: the signatures are stored before it. */
