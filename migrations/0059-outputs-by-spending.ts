@@ -6,7 +6,9 @@ export class OutputsBySpending0059 implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`drop index chain_outputs_by_spending`);
-    await runner.query(`create index chain_outputs_by_spending on chain_outputs (chain, spent_block) where spent_block is not null`);
+    await runner.query(
+      `create index chain_outputs_by_spending on chain_outputs (chain, spent_block) where spent_block is not null`,
+    );
   }
 
   async down(runner: QueryRunner): Promise<void> {

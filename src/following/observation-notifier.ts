@@ -104,7 +104,7 @@ export class ObservationNotifier implements TransferNotifier {
     }
     // what a block holds again is news enough
     for (const txId of observations.keys()) this.owed.delete(txId);
-    await this.sendOwed();
+    if (this.owed.size > 0) await this.sendOwed();
     const due = [...observations].filter(([txId, observation]) => this.isDue(txId, observation));
     for (let start = 0; start < due.length; start += concurrency) {
       if (this.next || this.isStopped) return;

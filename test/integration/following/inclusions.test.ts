@@ -27,7 +27,7 @@ test('an inclusion that was read before a reorganisation is not stored while the
   const { txId, block } = await mined();
   const follower = database.createQueryRunner();
   await follower.startTransaction();
-  expect(await moveCursor(follower.manager, chain.name, block, block + 1)).toBe(true);
+  expect(await moveCursor(follower.manager, chain.name, block, block + 1)).toEqual({ agreedTo: null });
   const other = { number: block, hash: 'another', parentHash: 'p', transactions: [], deposits: [] };
   await storeBlocks(follower.manager, chain.name, [other], 0);
   const observed = onChain.observe({ txId });
