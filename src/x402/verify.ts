@@ -53,7 +53,8 @@ export class PaymentVerifier {
     const [simulated, isRefused, isBraked] = await Promise.all([
       simulate(checked),
       this.isRefusedRecipient(clientId, checked.payment),
-      isPayerBraked(manager, clientId, checked.payment),
+      // asked only where it may be so: a verdict waits for few statements, and a settlement is asked about again
+      served.policy.hasFailures && isPayerBraked(manager, clientId, checked.payment),
     ]);
     // the reason of terms that cannot be met: buyers are shown it, and the list is the seller's own
     if (isRefused) return { reason: 'invalid_payment_requirements' };
