@@ -93,16 +93,25 @@ export async function dispatchBlacklists(database: DataSource, temporal: Client,
   }
 }
 
+const isChanged = 'dispatched < version';
+const isOld = `dispatched_at < now() - interval '${repeatAfterMinutes} minutes'`;
+/** Clients of which one is taken: more than other workers can have taken. */
+const candidates = 10 * batch;
+
+/** The client that is due for longest, but for those that others have taken. Parameter: clients that are left out. */
+export const dueBlacklist = /* sql */ `
+  select client_id from blacklist_versions
+   where client_id = any (array(select client_id from blacklist_versions where ${isChanged} limit ${candidates})
+       || array(select client_id from blacklist_versions where ${isOld} order by dispatched_at limit ${candidates}))
+     and (${isChanged} or ${isOld}) and (claimed_until is null or claimed_until <= clock_timestamp()) and client_id <> all ($1::uuid[])
+   order by dispatched_at limit 1 for update skip locked`;
+
 /** The row is not locked while its workflow is signalled: a client that changes its list would wait. */
 async function claim(database: DataSource, tried: string[]): Promise<{ client_id: string; version: string } | undefined> {
   const [[due]] = await database.query<[{ client_id: string; version: string }[], number]>(
-    `update blacklist_versions set claimed_until = clock_timestamp() + make_interval(secs => $1) where client_id = (
-       select client_id from blacklist_versions
-        where (dispatched < version or dispatched_at < now() - make_interval(mins => $2))
-          and (claimed_until is null or claimed_until <= clock_timestamp()) and client_id <> all ($3::uuid[])
-        order by dispatched_at limit 1 for update skip locked)
-     returning client_id, version`,
-    [claimSeconds, repeatAfterMinutes, tried],
+    `update blacklist_versions set claimed_until = clock_timestamp() + interval '${claimSeconds} seconds'
+      where client_id = (${dueBlacklist}) returning client_id, version`,
+    [tried],
   );
   return due;
 }

@@ -22,6 +22,11 @@ const retentionDays = 30;
 const sweepBatchSize = 1_000;
 const batchesPerSweep = 10;
 
+/** Those that wait for longest, but for those that others have taken. */
+export const dueDeliveries = /* sql */ `
+  select delivery_id, undispatched_since as since from webhook_deliveries
+   where undispatched_since <= clock_timestamp() order by undispatched_since limit ${batchSize} for update skip locked`;
+
 interface UndispatchedRow {
   delivery_id: string;
   webhook_id: string;
@@ -101,8 +106,7 @@ export class WebhookDispatcher {
     return this.database.query<UndispatchedRow[]>(
       `with claimed as (
          update webhook_deliveries d set undispatched_since = clock_timestamp() + make_interval(secs => ${claimSeconds})
-           from (select delivery_id, undispatched_since as since from webhook_deliveries
-                  where undispatched_since <= clock_timestamp() order by undispatched_since limit ${batchSize} for update skip locked) due
+           from (${dueDeliveries}) due
           where d.delivery_id = due.delivery_id
          returning d.delivery_id, d.webhook_id, d.subject_id, d.event_id, d.undispatched_since, due.since)
        select d.delivery_id, d.webhook_id, d.subject_id, w.client_id, e.kind, d.undispatched_since::text as since

@@ -1,7 +1,10 @@
 import { listTotal } from '../../../src/http/list-totals';
 import { promisedGas } from '../../../src/settlers/promised-gas';
+import { dueBlacklist } from '../../../src/screening/distribution';
 import { refusedLately } from '../../../src/settlers/refused-lately';
 import { spentToday } from '../../../src/transfers/accept/limits';
+import { isBeingGenerated } from '../../../src/wallets/generation-limits';
+import { dueDeliveries } from '../../../src/webhooks/dispatcher';
 import { countedCost } from '../../../src/x402/settlement/gas-budget';
 import { isBraked } from '../../../src/x402/settlement/payer-brake';
 import { openDeployment } from '../../../src/x402/settlement/open-deployment';
@@ -59,6 +62,15 @@ const manyRows = [
   `insert into x402_costs (client_id, chain, hour, slot, fees, given)
    select md5('c' || n)::uuid, 'ethereum', date_trunc('hour', now() - hours * interval '1 hour'), slot, 1, 0
      from generate_series(0, 99) n, generate_series(0, 24) hours, generate_series(0, 7) slot`,
+  `insert into blacklist_versions (client_id, version, dispatched, dispatched_at)
+   select md5('c' || n)::uuid, 1, case when n > 19990 then 0 else 1 end, now() - case when n < 10 then interval '2 hours' else interval '1 minute' end
+     from generate_series(0, 20000) n`,
+  `insert into wallets (wallet_id, client_id, wallet_name, status, key_status, key_id, public_key, chain_code)
+   select md5('w' || n)::uuid, md5('c' || n / 20)::uuid, 'w', 'ACTIVE', 'ACTIVE', 'k' || n, decode(lpad(to_hex(n), 66, '0'), 'hex'), decode(lpad(to_hex(n), 64, '0'), 'hex')
+     from generate_series(0, 20000) n`,
+  `insert into workflow_outbox (kind, subject_id, client_id, chain) select 'start_transfer', md5('t' || n)::uuid, md5('c' || n)::uuid, 'ethereum' from generate_series(1, 20000) n`,
+  `insert into webhook_deliveries (webhook_id, event_id, subject_id, position, status, ended_at, next_attempt_at, undispatched_since)
+   select md5('h' || n % 10)::uuid, md5('e' || n)::uuid, md5('e' || n)::uuid, n, 'delivered', now(), null, null from generate_series(1, 20000) n`,
   `insert into wallet_sums (wallet_id, symbol, hour, decimals, slot, amount)
    select md5('w' || n)::uuid, 'ETH', date_trunc('hour', now() - hours * interval '1 hour'), 18, slot, 1
      from generate_series(0, 1999) n, generate_series(0, 24) hours, generate_series(0, 1) slot`,
@@ -122,6 +134,15 @@ test.each([
   ],
   ['daily sum, of whole hours', 'wallet_sums_pkey', spent],
   ['daily sum, of the hour in which the day begins', 'transfers_counted', spent],
+  ['blacklists that have changed', 'blacklist_versions_due', withValues(dueBlacklist, `'{}'`)],
+  ['blacklists that are old', 'blacklist_versions_dispatched_at', withValues(dueBlacklist, `'{}'`)],
+  ['deliveries that wait for a dispatcher', 'webhook_deliveries_undispatched', dueDeliveries],
+  [
+    'wallets that wait for their key',
+    'wallets_generating',
+    `select w.wallet_id, w.client_id from wallets w where ${isBeingGenerated} and w.created_at < clock_timestamp() - interval '5 minutes'
+      order by w.wallet_id limit 100`,
+  ],
   [
     'deposits to credit',
     'deposits_detected',

@@ -268,6 +268,20 @@ describe('dispatchers of several workers', () => {
     expect(await undispatched(webhookId)).toBe(0);
   });
 
+  test('one that is being written delays none of the others', async () => {
+    await dispatchAll();
+    const { webhookId } = await fixture.endpoint(tenant);
+    await Promise.all([transfer(), transfer(), transfer()]);
+    const dispatcher = new WebhookDispatcher(fixture.database, () => Promise.resolve(), silent);
+    await fixture.database.transaction(async (manager) => {
+      await manager.query(`select from webhook_deliveries where webhook_id = $1 order by undispatched_since limit 1 for update`, [
+        webhookId,
+      ]);
+      expect(await Promise.race([dispatcher.dispatch(), delay(2_000)])).toBe(2);
+    });
+    expect([await dispatcher.dispatch(), await undispatched(webhookId)]).toEqual([1, 0]);
+  });
+
   test('while Temporal is away none is lost, and none waits for the end of a claim', async () => {
     await dispatchAll();
     const { webhookId } = await fixture.endpoint(tenant);
