@@ -61,6 +61,11 @@ export interface FamilyCodec {
   readonly rules: FamilyRules;
   /** Of settlements, where they are not made again as payments are; absent: as of payments. */
   readonly settlementRules?: FamilyRules;
+  /**
+   * Most settlements of one payer that are open at once, where somebody has to look through many blocks for what has become of each. Absent: no
+   * limit.
+   */
+  readonly maxOpenSettlements?: number;
   readonly keyProtocol: KeyProtocol;
   /** An account has the same address on every chain of the family, so that an asset has to name its chain. */
   readonly addressOnManyChains: boolean;

@@ -2,12 +2,15 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { getCompiledTransactionMessageDecoder, getTransactionDecoder, verifySignature } from '@solana/kit';
 import type { Address, SignatureBytes } from '@solana/kit';
 import { programs } from '../../../dev/solana/parameters';
+import { getFamily } from '../../../src/chains/families';
+import { ChainRegistry } from '../../../src/chains/registry';
 import { solanaAuthoriser } from '../../../src/chains/solana/authorise/payload';
 import { toBase58 } from '../../../src/chains/solana/codec/base58';
 import { SolanaChainClient } from '../../../src/chains/solana/client';
 import { associatedTokenAccount } from '../../../src/chains/solana/codec/token-account';
 import { toBytes } from '../../../src/chains/solana/codec/address';
 import type { Hex, TokenDefinition } from '../../../src/chains/types';
+import { parsePayment } from '../../../src/x402/sign/request';
 import { signMessage, solanaChain, solanaCodec, usdcMint } from '../../solana';
 import {
   authorisedOnSolana,
@@ -149,6 +152,35 @@ describe('a resource server asks for it', () => {
     ['extra.assetTransferMethod', { ...terms, extra: { feePayer, assetTransferMethod: 'permit2' } }],
   ] as const)('%s is refused', (field, asked) => {
     expect(solanaAuthoriser.plan({ ...asked, version: 2 })).toMatchObject({ field });
+  });
+});
+
+describe('a request for it', () => {
+  const registry = new ChainRegistry([solanaChain]);
+  const asked = { txId: 't', clientId: 'c', userId: 'u', requestId: 'r', idempotencyKey: null };
+  const requirements = {
+    ...{ scheme: 'exact', network: 'solana:local', asset: usdcMint, amount: '1000', payTo, maxTimeoutSeconds: 60 },
+    extra: { feePayer },
+  };
+  const parse = (changes: object, version: 1 | 2 = 2) => {
+    const paymentRequirements = { ...requirements, ...changes };
+    return parsePayment({ registry, getFamily }, asked, { x402Version: version, payer: from, paymentRequirements });
+  };
+
+  test('is for a registered token, in version 1 by the name of the network', () => {
+    const parsed = { from: { address: from }, to: { address: payTo }, amount: 1_000n, token: { symbol: 'USDC' } };
+    expect(parse({})).toMatchObject({ parsed, action: { facilitator: feePayer } });
+    expect(parse({ network: 'solana', maxAmountRequired: '1000' }, 1)).toMatchObject({ parsed, version: 1 });
+  });
+
+  test.each([
+    ['asset', { asset: usdcMint.toLowerCase() }],
+    ['payTo', { payTo: from }],
+    ['payTo', { payTo: 'x' }],
+    ['extra.feePayer', { extra: { feePayer: from } }],
+    ['scheme', { scheme: 'upto' }],
+  ])('with another %s is refused', (field, changes) => {
+    expect(() => parse(changes)).toThrow(new RegExp(`^paymentRequirements\\.${field.replace('.', '\\.')}:? `));
   });
 });
 

@@ -14,7 +14,7 @@ const nonceBytes = 16;
 
 function plan({ version, scheme, payer, extra }: AuthorisableTerms): AuthorisationPlan {
   if (scheme !== 'exact') return refused('scheme', 'is not supported');
-  if (extra.assetTransferMethod !== undefined) return refused('extra.assetTransferMethod', 'is not supported');
+  if ((extra.assetTransferMethod ?? null) !== null) return refused('extra.assetTransferMethod', 'is not supported');
   const facilitator = readFeePayer(extra.feePayer);
   if (facilitator === null) return refused('extra.feePayer', 'has to be the address that pays the network fee');
   if (facilitator === payer) return refused('extra.feePayer', 'must differ from payer');
