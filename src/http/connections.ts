@@ -29,6 +29,8 @@ export function closeSoon(socket: Socket, lingerMs: number): void {
 export class OpenRequests {
   private readonly counts = new WeakMap<Socket, number>();
   private readonly newest = new WeakMap<Socket, IncomingMessage>();
+  /** Resolved once the newest request is answered. */
+  private readonly turns = new WeakMap<Socket, Promise<void>>();
 
   constructor(
     private readonly lingerMs: number,
@@ -67,6 +69,17 @@ export class OpenRequests {
     // for good: an answer to an earlier one must not let others follow the refused one
     this.counts.set(socket, Infinity);
     return count === Infinity ? 'beyond' : 'last';
+  }
+
+  /**
+   * Works on the requests of a connection one after the other, since they are answered in their order anyway (RFC 9112, section 9.3.2): a
+   * connection that does not wait for answers takes no more of the process than one that does.
+   */
+  inTurn({ socket }: IncomingMessage, response: ServerResponse, work: () => void): void {
+    const previous = this.turns.get(socket);
+    this.turns.set(socket, new Promise((resolve) => response.once('close', () => resolve())));
+    if (previous === undefined) return work();
+    void previous.then(() => void (socket.destroyed || work()));
   }
 }
 

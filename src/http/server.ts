@@ -72,7 +72,7 @@ export async function listen(
       else refuse(request.socket, 408, limits.linger);
     });
     if (!request.complete) limitEarlyAnswers(request, response, limits);
-    void handle(request, response);
+    open.inTurn(request, response, () => void handle(request, response));
   });
   // RFC 9110, section 10.1.1: an expectation other than 100-continue
   server.on('checkExpectation', ({ socket }) => refuse(socket, 417, limits.linger));

@@ -85,7 +85,7 @@ test('a client that reads gets the whole response', async () => {
   expect((await answer.arrayBuffer()).byteLength).toBe(large.length);
 });
 
-describe('more connections than there may be', () => {
+describe('many connections and requests', () => {
   const most = 40;
   let small: RunningServer;
   /** Of requests that wait for their answer. */
@@ -148,6 +148,22 @@ describe('more connections than there may be', () => {
     await until(() => busy.text.includes('ok'));
     expect(busy.text).toMatch(/^HTTP\/1\.1 200 /);
     for (const { socket } of [busy, ...silent, ...late]) socket.destroy();
+  });
+
+  test('requests that do not wait for answers are worked on one at a time, those of other connections beside them', async () => {
+    const [impatient, other] = [await open(request('/slow').repeat(3)), await open(request('/slow'))];
+    const waiting: number[] = [];
+    for (const expected of [2, 1, 1, 0]) {
+      await until(() => answers.length === expected);
+      // others would have come meanwhile
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      waiting.push(answers.length);
+      answerAll();
+    }
+    expect(waiting).toEqual([2, 1, 1, 0]);
+    await until(() => other.text.includes('ok'));
+    expect([impatient, other].map(({ text }) => text.split('HTTP/1.1 200').length - 1)).toEqual([3, 1]);
+    for (const { socket } of [impatient, other]) socket.destroy();
   });
 
   test('while all have requests, a new one is closed', async () => {
