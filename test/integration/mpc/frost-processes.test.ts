@@ -71,6 +71,7 @@ test('a node killed in the middle of sessions: the others sign what it was to si
   for (const index of [1, 2] as const) expect(await until(() => isEnded(index), maxSessionMs)).toBe(true);
 
   await nodes.startNode(3);
+  await nodes.untilComplete();
   // nobody is banned for what a killed node has left
   for (const initiator of [1, 2, 3] as const)
     for (const peer of ([1, 2, 3] as const).filter((index) => index !== initiator))

@@ -30,6 +30,7 @@ async function start({ identity, peers, port, url, kek, mark, orderKeys, deploym
 
 const run = async ({ activity, input }) => {
   if (activity === 'start') return start(input);
+  if (activity === 'isComplete') return node.journalIsComplete();
   if (activity !== 'stop') return node.activities[activity](input);
   await node.close();
   setImmediate(() => process.disconnect());

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { freePort } from '../../../dev/ports';
+import { until } from '../../../dev/processes';
 import { migrations } from '../../../migrations/mpc-node';
 import type { KeyProtocol } from '../../../src/chains/types';
 import { toGroupKey } from '../../../src/mpc/agree-on-key';
@@ -18,6 +19,7 @@ import { createGroup } from './certificates';
 import { createNodeDatabase, type NodeDatabase, wallet } from './group';
 import { client } from './transactions';
 
+const maxStartMs = 20_000;
 const maxStopMs = 15_000;
 
 /** With BENCH_CPU_PROFILES=<folder> each process writes a profile there when it ends. */
@@ -113,6 +115,7 @@ export class NodeProcesses {
         if (ecdsaKeyId !== undefined) await putShare({ url, index, kek, keyId: ecdsaKeyId });
         await group.startNode(index);
       }
+      await group.untilComplete();
     } catch (error) {
       await group.stop();
       throw error;
@@ -124,6 +127,15 @@ export class NodeProcesses {
     const node = new NodeProcess();
     this.nodes.set(index, node);
     await node.ask('start', this.settings.get(index));
+  }
+
+  /** Until every node has its whole journal, for which it asks the others: without that it signs nothing. @throws Error when it takes too long */
+  async untilComplete(): Promise<void> {
+    const isComplete = async () => {
+      const all = await Promise.all([...this.nodes.values()].map((node) => node.ask<boolean>('isComplete')));
+      return all.every(Boolean);
+    };
+    if (!(await until(isComplete, maxStartMs))) throw new Error('a node does not get its journal');
   }
 
   /** SIGKILL. */
