@@ -25,7 +25,7 @@ async function serve([key, cert, ca]: readonly [string, string, string]): Promis
     minVersion: 'TLSv1.3',
   });
   servers.push(server);
-  server.on('secureConnection', (socket) => socket.end(`hello ${socket.getPeerCertificate().subject.CN}`));
+  server.on('secureConnection', (socket) => socket.end(`hello ${String(socket.getPeerCertificate().subject.CN)}`));
   server.on('tlsClientError', () => undefined);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return (server.address() as AddressInfo).port;
