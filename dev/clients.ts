@@ -25,10 +25,17 @@ const names = ['demo', 'other'];
 /** The user of the other client has no second factor, to test that case. */
 const withTotp = 'demo';
 
-/** Two clients: one for normal use, one to test the separation of tenants. Created once; their secrets are in the data folder. */
-export async function seedClients(database: DataSource, secrets: string): Promise<DevClient[]> {
+/**
+ * Two clients: one for normal use, one to test the separation of tenants. Created once; their secrets are in the data folder.
+ * `totpKey`: TOTP_SECRETS_KEY of the API, by default that of the data folder.
+ */
+export async function seedClients(
+  database: DataSource,
+  secrets: string,
+  totpKey = readFileSync(secretsKey(secrets, 'TOTP_SECRETS_KEY'), 'utf8'),
+): Promise<DevClient[]> {
   const clients = loadOrCreateClients(secrets);
-  const box = new SecretBox(readFileSync(secretsKey(secrets, 'TOTP_SECRETS_KEY'), 'utf8'), 'TOTP_SECRETS_KEY');
+  const box = new SecretBox(totpKey, 'TOTP_SECRETS_KEY');
   await database.transaction(async (manager) => {
     for (const { name, client_id, user_id, api_key, api_secret, totp_secret } of clients) {
       await manager.query('insert into clients (client_id, name) values ($1, $2) on conflict (client_id) do nothing', [
