@@ -44,11 +44,11 @@ import { SignedTransactions0052 } from './0052-signed-transactions';
 import { OrphanedDeposits0054 } from './0054-orphaned-deposits';
 import { DoubtedAnswers0058 } from './0058-doubted-answers';
 import { OutputsBySpending0059 } from './0059-outputs-by-spending';
+import { SenderLines0061 } from './0061-sender-lines';
 import { WalletSums0064 } from './0064-wallet-sums';
 import { ListTotals0065 } from './0065-list-totals';
 import { BlacklistClaims0066 } from './0066-blacklist-claims';
 import { PayerBrake0068 } from './0068-payer-brake';
-import { SenderLines0061 } from './0061-sender-lines';
 
 /** In this order. A released migration is never edited: a change is a new file. */
 export const migrations = [
@@ -98,9 +98,9 @@ export const migrations = [
   OrphanedDeposits0054,
   DoubtedAnswers0058,
   OutputsBySpending0059,
+  SenderLines0061,
   WalletSums0064,
   ListTotals0065,
   BlacklistClaims0066,
   PayerBrake0068,
-  SenderLines0061,
 ];

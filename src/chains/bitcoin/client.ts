@@ -58,13 +58,7 @@ export class BitcoinChainClient implements ChainClient {
     this.endpoints = new EndpointList(chain, nodes, () => false);
     this.pool = new BitcoinPool(this.endpoints, network);
     this.compareBlock =
-      urls.length === 1
-        ? undefined
-        : (number, hash) =>
-            this.endpoints.compare(
-              (node) => node.blockHash(number),
-              (shown) => shown === hash,
-            );
+      urls.length === 1 ? undefined : (number, hash) => this.endpoints.compare((node) => node.blockHash(number), hash);
   }
 
   verifyIdentity(): Promise<void> {

@@ -53,11 +53,7 @@ export class EvmChainClient implements ChainClient {
     this.compareBlock =
       urls.length === 1
         ? undefined
-        : (number, hash) =>
-            this.endpoints.compare(
-              (call) => fetchBlock(call, number),
-              (block) => block.hash === hash,
-            );
+        : (number, hash) => this.endpoints.compare(async (call) => (await fetchBlock(call, number))?.hash ?? null, hash);
   }
 
   verifyIdentity(): Promise<void> {
@@ -209,7 +205,11 @@ export class EvmChainClient implements ChainClient {
 
   /** The highest count that an endpoint shows: what one of them has seen of a sender's transactions has happened. */
   private async highestMinedNonce(address: string): Promise<number> {
-    const count = async (call: RpcCall) => Number(await call<Hex>('eth_getTransactionCount', [address, 'latest']));
+    const count = async (call: RpcCall) => {
+      const answer = Number(await call<Hex>('eth_getTransactionCount', [address, 'latest']));
+      if (!Number.isSafeInteger(answer)) throw new Error('the endpoint responded with a count that is no number');
+      return answer;
+    };
     return Math.max(...(await this.endpoints.runAtAll(count).catch((error: unknown) => this.refused(error))));
   }
 

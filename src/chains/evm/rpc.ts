@@ -89,8 +89,8 @@ export class Endpoints {
   }
 
   /** As EndpointList.compare and EndpointList.runAtAll. */
-  compare<T>(ask: (call: RpcCall) => Promise<T | null>, isSame: (answer: T) => boolean): Promise<Comparison> {
-    return this.list.compare(({ call }) => ask(call), isSame);
+  compare(ask: (call: RpcCall) => Promise<string | null>, expected: string): Promise<Comparison> {
+    return this.list.compare(({ call }) => ask(call), expected);
   }
 
   runAtAll<T>(work: (call: RpcCall) => Promise<T>): Promise<[T, ...T[]]> {

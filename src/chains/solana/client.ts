@@ -51,11 +51,7 @@ export class SolanaChainClient implements ChainClient, ImpossibilityProver {
     this.compareBlock =
       urls.length === 1
         ? undefined
-        : (number, hash) =>
-            this.endpoints.compare(
-              (node) => fetchBlock(node, number),
-              (block) => block.hash === hash,
-            );
+        : (number, hash) => this.endpoints.compare(async (node) => (await fetchBlock(node, number))?.hash ?? null, hash);
   }
 
   verifyIdentity(): Promise<void> {

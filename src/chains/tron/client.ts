@@ -53,11 +53,7 @@ export class TronChainClient implements ChainClient, ImpossibilityProver {
     this.compareBlock =
       urls.length === 1
         ? undefined
-        : (number, hash) =>
-            this.endpoints.compare(
-              (node) => node.solidHeader(number),
-              ({ id }) => id === hash,
-            );
+        : (number, hash) => this.endpoints.compare(async (node) => (await node.solidHeader(number))?.id ?? null, hash);
   }
 
   verifyIdentity(): Promise<void> {

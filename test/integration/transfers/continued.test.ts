@@ -1,5 +1,4 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { statusQuery } from '../../../src/messages/progress';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import { chainObservedSignal } from '../../../src/messages/transfer';
 import { booksAgree, ServedWorkflows, until } from './served';
@@ -33,7 +32,15 @@ test('continues in a new run while it waits for the chain, and is settled there'
 test('continues in a new run while it waits behind a parked transfer, and is signed there', async () => {
   let parked: string | undefined;
   let isRefused = true;
+  let isBehind = false;
   await served.serve({
+    ledger: {
+      readTurn: async (input) => {
+        const turn = await served.fixture.ledger.readTurn(input);
+        isBehind ||= turn.outcome === 'behind';
+        return turn;
+      },
+    },
     sign: ({ tx_id: txId }) => {
       if (txId === (parked ??= txId) && isRefused)
         throw ApplicationFailure.create({ type: 'intent_mismatch', message: 'no', nonRetryable: true });
@@ -44,7 +51,7 @@ test('continues in a new run while it waits behind a parked transfer, and is sig
   const txId = await served.submit({ amount: '1' });
   const newest = served.client.workflow.getHandle(transferWorkflowId(txId));
   const { runId } = await newest.describe();
-  await until('it waits', async () => (await newest.query(statusQuery)).step === 'prepare');
+  await until('it waits for its turn', () => Promise.resolve(isBehind));
   const outdated = { state: 'absent', hash: null, blockNumber: null, confirmations: 0 } as const;
   await until('continued', async () => {
     await newest.signal(chainObservedSignal, outdated);

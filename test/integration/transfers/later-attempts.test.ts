@@ -261,7 +261,15 @@ describe('the line of a sender', () => {
     let first: string | undefined;
     let isRefused = true;
     const signed: string[] = [];
+    const behind = new Set<string>();
     await served.serve({
+      ledger: {
+        readTurn: async (input) => {
+          const turn = await fixture.ledger.readTurn(input);
+          if (turn.outcome === 'behind') behind.add(input.txId);
+          return turn;
+        },
+      },
       sign: ({ tx_id: txId }) => {
         signed.push(txId);
         if (txId === (first ??= txId) && isRefused) refuse();
@@ -275,6 +283,7 @@ describe('the line of a sender', () => {
       await served.submit({ amount: '1' }),
     ];
     for (const txId of [cancelled, ...others]) await isWaiting(txId);
+    await until('the others have asked for their turn', () => Promise.resolve(others.every((txId) => behind.has(txId))));
     expect([...new Set(signed)]).toEqual([parked]);
     await fixture.ledger.cancelTransfer({ txId: cancelled });
     expect(await transferWorkflowsOn(served.client).signal(cancelled, 'ended')).toBe('sent');
