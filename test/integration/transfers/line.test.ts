@@ -82,6 +82,12 @@ describe('behind a transfer that waits for an operator', () => {
     expect(await takesRoom()).toBe(false);
     await park(parked);
     expect(await takesRoom()).toBe(true);
+    // as settlements are, whose sender is no account of a client
+    await fixture.database.transaction(async (manager) => {
+      await manager.query('set local session_replication_role = replica');
+      await manager.query(`update transactions set account_id = null, is_held = false where status = 'PENDING'`);
+    });
+    expect(await takesRoom()).toBe(false);
   });
 });
 
