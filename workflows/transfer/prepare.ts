@@ -111,10 +111,8 @@ async function waitForTurn(state: TransferState, reason: string): Promise<boolea
   for (let waitMs = turnWaits.firstMs; ; waitMs = Math.min(2 * waitMs, turnWaits.longestMs)) {
     await condition(() => state.isEnded, Math.min(waitMs, state.timeLeftMs));
     if (state.isEnded || state.shouldContinueAsNew) return false;
-    // the authoriser ends it
-    if (state.isOver) return true;
-    const { outcome } = await transferActivities.readTurn({ txId: state.txId });
-    if (outcome === 'free') return true;
+    // past its time the authoriser ends it
+    if (state.isOver || (await transferActivities.readTurn({ txId: state.txId })).outcome === 'free') return true;
   }
 }
 

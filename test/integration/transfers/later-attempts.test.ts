@@ -316,7 +316,10 @@ describe('the line of a sender', () => {
       await new Promise((resolve) => setTimeout(resolve, 6 * fixture.chain.stuckAfterMs));
       expect([await kinds(next), await served.status(next)]).toEqual([['first'], 'SUBMITTED']);
       sign();
+      // now it is the head, and gets the time of a few blocks
+      await run(next).signal(chainObservedSignal, seen('pending'));
       for (const txId of [head, next]) await served.ends(txId, 'CONFIRMED');
+      expect(await kinds(next)).toEqual(['first']);
       await run(next).result();
       await record(next, 'transfer-confirmed-behind-unexecuted');
     } finally {
