@@ -129,7 +129,7 @@ describe('of two endpoints', () => {
     const compareLate = async () => {
       const { anvil, alice, chain, client, mine, send, follow, options } = fixture;
       await send(alice, ether);
-      await mine(chain.confirmations - 1);
+      await mine(chain.confirmations);
       await follow({ client: clientOf(anvil.url, 'http://127.0.0.1:1') });
       const nextBlock = (await client.head()).number + 1;
       let answer: () => void = () => undefined;
