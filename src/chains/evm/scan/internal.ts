@@ -52,7 +52,8 @@ export async function internalCandidates(
 }
 
 function untraced({ requiresTraces }: ChainDefinition): InternalCandidates {
-  if (requiresTraces) throw new EndpointFault('traces_missing', `no endpoint that answers offers ${method}, which the chain requires`);
+  if (requiresTraces)
+    throw new EndpointFault('traces_missing', `no endpoint that answers offers ${method}, which the chain requires`);
   return { candidates: [], isUntraced: true };
 }
 
