@@ -34,6 +34,9 @@ export interface Comparison {
   different: number;
 }
 
+/** How many endpoints show this block at its height. */
+export type CompareBlock = (number: number, hash: string) => Promise<Comparison>;
+
 /** How long the answers of further endpoints are waited for. */
 const furtherMs = 1_000;
 
@@ -94,6 +97,12 @@ export class EndpointList<E extends Endpoint> {
     const majority = said.findIndex((answer) => answer !== null && answer !== expected && countOf(answer) >= 2);
     if (same < 2 && majority >= 0) this.preferred = majority;
     return { same, different: said.filter((answer) => answer !== null).length - same };
+  }
+
+  /** `compare` of a block's hash, which `ask` reads; undefined with one endpoint: there is nothing to compare. */
+  blockComparison(ask: (endpoint: E, number: number) => Promise<string | null>): CompareBlock | undefined {
+    if (this.size === 1) return undefined;
+    return (number, hash) => this.compare((endpoint) => ask(endpoint, number), hash);
   }
 
   /** The answer of one endpoint, as of `run`, and those that the others give within a second. */

@@ -50,10 +50,7 @@ export class EvmChainClient implements ChainClient {
     urls: readonly string[],
   ) {
     this.endpoints = new Endpoints(chain, urls);
-    this.compareBlock =
-      urls.length === 1
-        ? undefined
-        : (number, hash) => this.endpoints.compare(async (call) => (await fetchBlock(call, number))?.hash ?? null, hash);
+    this.compareBlock = this.endpoints.blockComparison(async (call, number) => (await fetchBlock(call, number))?.hash ?? null);
   }
 
   verifyIdentity(): Promise<void> {
