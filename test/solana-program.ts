@@ -34,7 +34,7 @@ function placeAccounts(lengths: number[]): { places: Place[]; dataAt: bigint } {
 }
 
 const isSigner = ({ role }: AccountMeta): boolean => role >= AccountRole.READONLY_SIGNER;
-const isWritable = ({ role }: AccountMeta): boolean => role % 2 === AccountRole.WRITABLE;
+const isWritable = ({ role }: AccountMeta): boolean => [AccountRole.WRITABLE, AccountRole.WRITABLE_SIGNER].includes(role);
 const flags = (...bits: boolean[]): Buffer => Buffer.from([...bits.map(Number), ...Array<number>(8 - bits.length).fill(0)]);
 
 /**
