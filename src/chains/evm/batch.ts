@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isHex } from 'viem';
-import type { Answer } from './post';
+import type { Answer } from '../post';
 import { NodeRefusal } from './refusal';
 
 /** Untyped JSON-RPC: blocks of the seven chains have different fields, which a strict parser would refuse. */

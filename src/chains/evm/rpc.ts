@@ -4,7 +4,7 @@ import { type CompareBlock, type Endpoint, EndpointList, once } from '../endpoin
 import type { ChainDefinition } from '../types';
 import { createBatchedCall, createSingleCall, type RpcCall } from './batch';
 import { parseChainId } from './chain-id';
-import { createPost } from './post';
+import { createPost } from '../post';
 import { NodeRefusal } from './refusal';
 
 const timeoutMs = 5_000;

@@ -2,7 +2,7 @@ import { ConfigError } from '../../platform/config';
 import { fromHex } from '../../platform/hex';
 import { rpcUrlsVariable } from '../config';
 import { type Endpoint, once } from '../endpoints';
-import type { HttpTarget } from '../paced-post';
+import { createPacedPost, type PacedPost } from '../paced-post';
 import { solana } from '../registry/solana';
 import type { ChainDefinition, Hex, JsonValue } from '../types';
 import {
@@ -61,7 +61,7 @@ export interface SignatureState {
 export class SolanaNode implements Endpoint {
   readonly host: string;
   private readonly where: string;
-  private readonly target: HttpTarget;
+  private readonly post: PacedPost;
 
   /** `position`: of its url in the configuration, from 1. */
   constructor(
@@ -70,7 +70,7 @@ export class SolanaNode implements Endpoint {
     position: number,
   ) {
     this.where = `${rpcUrlsVariable(chain.name)} entry ${position}`;
-    this.target = parseEndpoint(url, this.where);
+    this.post = createPacedPost(parseEndpoint(url, this.where));
     this.host = new URL(url).host;
   }
 
@@ -196,7 +196,7 @@ export class SolanaNode implements Endpoint {
   }
 
   private ask(method: string, params: JsonValue[], timeoutMs?: number): Promise<JsonValue> {
-    return call(this.target, method, params, timeoutMs);
+    return call(this.post, method, params, timeoutMs);
   }
 
   private async checkIdentity(): Promise<void> {

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../json';
-import { type HttpTarget, post } from '../paced-post';
+import type { PacedPost } from '../paced-post';
 import type { JsonObject, JsonValue } from '../types';
 
 /** An answer of the node that is an error: its code, and what it says beside the text. */
@@ -16,9 +16,9 @@ export class RpcError extends Error {
  * The result of a JSON-RPC call.
  * @throws RpcError; Error, which names neither host nor key, when there is no usable response in time.
  */
-export async function call(target: HttpTarget, method: string, params: JsonValue[], timeoutMs?: number): Promise<JsonValue> {
+export async function call(post: PacedPost, method: string, params: JsonValue[], timeoutMs?: number): Promise<JsonValue> {
   // errors have status 200 too
-  const answer = await post(target, '', { jsonrpc: '2.0', id: 1, method, params }, timeoutMs);
+  const answer = await post('', { jsonrpc: '2.0', id: 1, method, params }, timeoutMs);
   if (!isJsonObject(answer) || answer.id !== 1) throw new Error('the response is no answer');
   if (isJsonObject(answer.error)) throw toRpcError(answer.error);
   if (answer.result === undefined) throw new Error('the response has no result');

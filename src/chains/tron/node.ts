@@ -14,7 +14,7 @@ import {
   type Receipt,
 } from './answers';
 import { type ConstantCall, readConstantCall } from './constant-call';
-import { type HttpTarget, post } from '../paced-post';
+import { createPacedPost, type PacedPost } from '../paced-post';
 import { type Parameters, readParameters } from './parameters';
 import { parseEndpoint } from './url';
 
@@ -40,7 +40,9 @@ const blocksMs = 60_000;
 
 /** A node of java-tron, or a service that answers as one: /wallet shows what is newest, /walletsolidity what is solidified. */
 export class TronNode implements Endpoint {
-  private readonly target: HttpTarget;
+  /** With its port. */
+  readonly host: string;
+  private readonly post: PacedPost;
   private readonly where: string;
   private known: { parameters: Parameters; at: number } | undefined;
 
@@ -55,12 +57,9 @@ export class TronNode implements Endpoint {
     private readonly now: () => number,
   ) {
     this.where = `${rpcUrlsVariable(chain.name)} entry ${position}`;
-    this.target = parseEndpoint(url, this.where);
-  }
-
-  /** With its port. */
-  get host(): string {
-    return new URL(this.target.base).host;
+    const target = parseEndpoint(url, this.where);
+    this.host = new URL(target.base).host;
+    this.post = createPacedPost(target);
   }
 
   readonly identify = once(() => this.checkIdentity());
@@ -144,7 +143,7 @@ export class TronNode implements Endpoint {
   }
 
   private ask(path: string, body: object, timeoutMs?: number): Promise<unknown> {
-    return post(this.target, path, body, timeoutMs);
+    return this.post(path, body, timeoutMs);
   }
 
   private async checkIdentity(): Promise<void> {

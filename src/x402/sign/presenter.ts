@@ -3,6 +3,7 @@ import { isJsonObject } from '../../chains/json';
 import type { GetFamily } from '../../chains/family';
 import type { ChainRegistry } from '../../chains/registry';
 import type { JsonObject } from '../../chains/types';
+import { nameRecipient } from './refusal';
 import type { SignedPaymentView } from './schema';
 import type { AuthorisedPayment } from './stored';
 
@@ -15,7 +16,7 @@ export function presentPayment(
   payment: AuthorisedPayment,
 ): SignedPaymentView {
   const { txId, status, failure, version, signed } = payment;
-  const about = { txId, status, failure };
+  const about = { txId, status, failure: failure && { ...failure, message: nameRecipient(failure.message) } };
   const chain = registry.find(payment.chain);
   const authoriser = chain && findAuthoriser(chain.family);
   const { expiresAt = 0 } = signed && chain ? getFamily(chain.family).describe(signed.unsigned) : {};

@@ -47,8 +47,10 @@ const flows: readonly unknown[] = [undefined, null, 'authorization', 'upfront'];
 export function parsePayment({ registry, getFamily }: TransferParser, request: SignRequest, input: SignPayment): ParsedPayment {
   const { x402Version: version, paymentRequirements, resource = null, extensions = null } = input;
   const requirements = paymentRequirements as JsonObject;
-  const terms = readTerms(requirements, version === 1 ? 'maxAmountRequired' : 'amount');
-  if (!terms) throw invalid('', 'are not those of a payment: a field is missing or malformed');
+  const amountField = version === 1 ? 'maxAmountRequired' : 'amount';
+  const terms = readTerms(requirements, amountField);
+  // the schema has the other fields checked
+  if (!terms) throw invalid(amountField, 'must be a whole number of atomic units, as text');
   for (const [field, kept] of Object.entries({ paymentRequirements: requirements, resource, extensions }))
     if (JSON.stringify(kept).length > maxKept) throw invalidParameter(field, `is longer than ${maxKept} characters`);
   const { chain, token } = findAsset({ registry, getFamily }, version, terms);
@@ -120,5 +122,4 @@ function planAuthorisation(
 
 const isScheme = (scheme: string): scheme is PaymentScheme => scheme === 'exact' || scheme === 'upto';
 
-const invalid = (field: string, problem: string): GatewayError =>
-  invalidParameter(field === '' ? 'paymentRequirements' : `paymentRequirements.${field}`, problem);
+const invalid = (field: string, problem: string): GatewayError => invalidParameter(`paymentRequirements.${field}`, problem);

@@ -121,14 +121,11 @@ test.each<[string, object, string]>([
     'extra.paymentFlow',
   ],
   ['too short a time', { paymentRequirements: terms({ maxTimeoutSeconds: 9 }) }, 'maxTimeoutSeconds'],
-  ['an amount that is no integer', { paymentRequirements: terms({ amount: '1.5' }) }, ''],
+  ['an amount that is no integer', { paymentRequirements: terms({ amount: '1.5' }) }, 'amount'],
+  ['no amount', { paymentRequirements: terms({ amount: undefined }) }, 'amount'],
+  ['version 1 without its amount', { x402Version: 1, paymentRequirements: terms({ network: 'ethereum' }) }, 'maxAmountRequired'],
 ])('%s is refused', async (_what, changes, field) => {
-  expectProblem(
-    await post(changes),
-    400,
-    'invalid_parameter',
-    field === '' ? 'paymentRequirements' : `paymentRequirements.${field}`,
-  );
+  expectProblem(await post(changes), 400, 'invalid_parameter', `paymentRequirements.${field}`);
 });
 
 describe('by the rules of a transfer', () => {
@@ -159,9 +156,23 @@ describe('by the rules of a transfer', () => {
   test('and one to a blacklisted recipient', async () => {
     const payTo = randomAddress();
     const listed = await listAddress(fixture.database, fixture.demo, payTo);
-    expectProblem(await post({ paymentRequirements: terms({ payTo }) }), 403, 'address_blacklisted', 'to_address');
+    const answer = await post({ paymentRequirements: terms({ payTo }) });
+    expectProblem(answer, 403, 'address_blacklisted', 'paymentRequirements.payTo');
+    expect(answer.body['detail']).toBe('paymentRequirements.payTo is on your blacklist');
     await unlist(fixture.database, listed);
     expect((await post({ paymentRequirements: terms({ payTo }) })).status).toBe(202);
+  });
+
+  test('one that is blacklisted before the signing begins: the payment says so in its own terms', async () => {
+    const payTo = randomAddress();
+    const txId = String((await post({ paymentRequirements: terms({ payTo }) })).body['txId']);
+    const listed = await listAddress(fixture.database, fixture.demo, payTo);
+    expect(await begin(txId)).toMatchObject({ outcome: 'refused', code: 'address_blacklisted' });
+    await ledger.endTransfer({ txId });
+    await unlist(fixture.database, listed);
+    const { body } = await fixture.call('GET', `/x402/sign/${txId}`, { tenant: fixture.demo });
+    const failure = { code: 'address_blacklisted', message: 'paymentRequirements.payTo is on your blacklist' };
+    expect(body).toMatchObject({ failure, paymentPayload: null });
   });
 
   test('and one to a recipient that is not on the whitelist, where only that is allowed', async () => {
@@ -169,7 +180,7 @@ describe('by the rules of a transfer', () => {
     await setPolicy(fixture.database, fixture.demo, 'only');
     try {
       const asked = { paymentRequirements: terms({ payTo }) };
-      expectProblem(await post(asked), 403, 'address_not_whitelisted', 'to_address');
+      expectProblem(await post(asked), 403, 'address_not_whitelisted', 'paymentRequirements.payTo');
       await listAddress(fixture.database, fixture.demo, payTo, { type: 'WHITELIST' });
       expect((await post(asked)).status).toBe(202);
     } finally {

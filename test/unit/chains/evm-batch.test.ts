@@ -1,5 +1,5 @@
 import { createBatchedCall, createSingleCall } from '../../../src/chains/evm/batch';
-import type { Answer } from '../../../src/chains/evm/post';
+import type { Answer } from '../../../src/chains/post';
 import { NodeRefusal } from '../../../src/chains/evm/refusal';
 
 interface Request {

@@ -1,9 +1,8 @@
-import { fromHex, toHex } from '../../../platform/hex';
-import { capSecond } from '../../../platform/last-second';
 import type { Hex } from '../../types';
 import { isOnCurve, isUsable } from '../codec/address';
 import { toBudget, toMemo, toTransferChecked } from '../codec/instructions';
 import { writeLength, writeMessage } from '../codec/message';
+import { hasTag, paymentTags, readPaymentForm, writePaymentForm } from '../codec/payment-form';
 import { programs, type TokenProgram } from '../codec/programs';
 import { othersOf, readLayout } from '../payments/layout';
 import { readTransaction } from '../payments/offered';
@@ -33,18 +32,13 @@ export interface Authorisation {
   lastSecond: bigint;
 }
 
-/** A message of so many signers, or a transaction of so many signatures, would not fit into a packet. */
-const tag = 0x7f;
-const walletAt = 1 + 8;
-const messageAt = walletAt + 32;
-/** With a transaction of PACKET_DATA_SIZE. */
-const maxHex = 2 * (messageAt + 1_232);
+const tag = paymentTags.authorisation;
 const emptySignature = Buffer.alloc(64);
 /** The client of the official package takes no longer one. */
 export const maxMemoBytes = 256;
 
 /** Whether unsigned bytes of the gateway authorise a payment, if they are any. */
-export const isAuthorisation = (unsigned: Hex): boolean => unsigned.startsWith('0x7f');
+export const isAuthorisation = (unsigned: Hex): boolean => hasTag(tag, unsigned);
 
 /** @throws Error for what `readAuthorisation` refuses. */
 export function writeAuthorisation(authorisation: Authorisation): Hex {
@@ -53,12 +47,9 @@ export function writeAuthorisation(authorisation: Authorisation): Hex {
   return unsigned;
 }
 
-/** The message names the token account of the wallet alone, from which the wallet cannot be had; and it has no time, but a block hash. */
 function encode(authorisation: Authorisation): Hex {
-  const { recipient, lastSecond } = authorisation;
-  const head = Buffer.alloc(walletAt, tag);
-  head.writeBigUInt64LE(lastSecond, 1);
-  return toHex(Buffer.concat([head, recipient, writeMessageOf(authorisation)]));
+  const { recipient: wallet, lastSecond } = authorisation;
+  return writePaymentForm(tag, { lastSecond, wallet, bytes: writeMessageOf(authorisation) });
 }
 
 function writeMessageOf(authorisation: Authorisation): Buffer {
@@ -74,14 +65,7 @@ export interface ReadAuthorisation extends Authorisation {
 
 /** @throws Error unless the bytes are those of `writeAuthorisation`, and pay what a facilitator of the protocol would settle. */
 export function readAuthorisation(unsigned: Hex): ReadAuthorisation {
-  if (unsigned.length > 2 + maxHex || !/^0x7f(?:[0-9a-f]{2})+$/.test(unsigned))
-    throw new Error('an authorisation is lower-case hex of one message');
-  const bytes = fromHex(unsigned);
-  if (bytes.length <= messageAt) throw new Error('there is no message');
-  const lastSecond = bytes.readBigUInt64LE(1);
-  if (lastSecond !== capSecond(lastSecond)) throw new Error('the time is out of range');
-  const recipient = bytes.subarray(walletAt, messageAt);
-  const message = bytes.subarray(messageAt);
+  const { lastSecond, wallet: recipient, bytes: message } = readPaymentForm(tag, unsigned);
   const authorisation = { ...readMessageOf(message), recipient, lastSecond };
   assertPays(authorisation);
   // nothing but the one transfer, from and to the accounts of these wallets, in one form

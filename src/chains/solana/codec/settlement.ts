@@ -1,18 +1,13 @@
-import { fromHex, toHex } from '../../../platform/hex';
-import { capSecond } from '../../../platform/last-second';
 import type { Hex } from '../../types';
 import { type OfferedPayment, otherReason, othersOf, readLayout } from '../payments/layout';
 import { type OfferedTransaction, readTransaction } from '../payments/offered';
 import { isByPayer, isolationReason, signersReason } from '../payments/signers';
 import { isOnCurve, isUsable } from './address';
 import { writeLength } from './message';
+import { hasTag, paymentTags, readPaymentForm, writePaymentForm } from './payment-form';
 import { associatedTokenAccount } from './token-account';
 
-/**
- * What a settler signs beside the payer, in the gateway's own form of unsigned bytes: a tag, the last second of the settlement, the wallet
- * that is paid, and the payer's transaction with nothing in the settler's place. The message names the token account of the wallet alone,
- * from which the wallet cannot be had; and it has no time, but a block hash.
- */
+/** What a settler signs beside the payer: the payer's transaction with nothing in the settler's place. */
 export interface UnsignedSettlement extends OfferedPayment {
   /** Fee payer: the first signer. */
   settler: Buffer;
@@ -24,25 +19,18 @@ export interface UnsignedSettlement extends OfferedPayment {
   transaction: OfferedTransaction;
 }
 
-/** No message and no transaction begins with it: the first byte of those is a version or a number of signatures. */
-const tag = 0;
-const walletAt = 1 + 8;
-const transactionAt = walletAt + 32;
-/** With a transaction of PACKET_DATA_SIZE. */
-const maxHex = 2 * (transactionAt + 1_232);
+const tag = paymentTags.settlement;
 const emptySignature = Buffer.alloc(64);
 
 /** Whether unsigned bytes of the gateway are a settlement, if they are any. */
-export const isSettlement = (unsigned: Hex): boolean => unsigned.startsWith('0x00');
+export const isSettlement = (unsigned: Hex): boolean => hasTag(tag, unsigned);
 
 /**
  * @param transaction in wire format, as the payer has signed it
  * @throws Error for what `decodeSettlement` refuses.
  */
 export function encodeSettlement(transaction: Buffer, wallet: Buffer, lastSecond: bigint): Hex {
-  const head = Buffer.alloc(walletAt, tag);
-  head.writeBigUInt64LE(lastSecond, 1);
-  const bytes = toHex(Buffer.concat([head, wallet, transaction]));
+  const bytes = writePaymentForm(tag, { lastSecond, wallet, bytes: transaction });
   decodeSettlement(bytes);
   return bytes;
 }
@@ -52,14 +40,8 @@ export function encodeSettlement(transaction: Buffer, wallet: Buffer, lastSecond
  * process. @throws Error for bytes that this gateway would never build.
  */
 export function decodeSettlement(unsigned: Hex): UnsignedSettlement {
-  if (unsigned.length > 2 + maxHex || !/^0x00(?:[0-9a-f]{2})+$/.test(unsigned))
-    throw new Error('a settlement is lower-case hex of one transaction');
-  const bytes = fromHex(unsigned);
-  if (bytes.length <= transactionAt) throw new Error('there is no transaction');
-  const lastSecond = bytes.readBigUInt64LE(1);
-  if (lastSecond !== capSecond(lastSecond)) throw new Error('the time is out of range');
-  const wallet = bytes.subarray(walletAt, transactionAt);
-  const offered = readTransaction(bytes.subarray(transactionAt));
+  const { lastSecond, wallet, bytes } = readPaymentForm(tag, unsigned);
+  const offered = readTransaction(bytes);
   if (!('transaction' in offered)) throw new Error(`the transaction is refused: ${offered.refused}`);
   const { transaction } = offered;
   const settlement = { wallet, lastSecond, transaction, ...readPayment(transaction) };

@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createPost } from '../../../src/chains/evm/post';
+import { gzipSync } from 'node:zlib';
+import { createPost } from '../../../src/chains/post';
 
 const limits = { timeoutMs: 300, maxBytes: 1_000, maxConnections: 2 };
 const servers: Server[] = [];
@@ -37,7 +38,59 @@ test('sends the body with what the url says, again and again over one connection
   expect(seen[1]).toEqual(seen[0]);
 });
 
+test('a request can have a path, a time and headers of its own', async () => {
+  const seen: unknown[] = [];
+  const url = await serve(({ url: path, headers }, response) => {
+    seen.push([path, headers['x-key'], headers['user-agent']]);
+    setTimeout(() => response.end('late'), 400);
+  });
+  const post = createPost(url, { ...limits, headers: { 'x-key': 'secret' } });
+  expect(await post('{}', { path: '&more', timeoutMs: 5_000 })).toEqual({ status: 200, text: 'late' });
+  await expect(post('{}')).rejects.toEqual(new Error('no response in time'));
+  expect(seen[0]).toEqual(['/path?query&more', 'secret', 'custody-gateway']);
+});
+
+test('no more requests than connections at a time', async () => {
+  let [open, most] = [0, 0];
+  const url = await serve((_request, response) => {
+    most = Math.max(most, (open += 1));
+    setTimeout(() => {
+      open -= 1;
+      response.end('[]');
+    }, 20);
+  });
+  const post = createPost(url, limits);
+  await Promise.all(Array.from({ length: 6 }, () => post('{}')));
+  expect(most).toBe(limits.maxConnections);
+});
+
+/** Answers what it is given as a node does that compresses. */
+const compressed =
+  (body: Buffer): RequestListener =>
+  ({ headers }, response) => {
+    expect(headers['accept-encoding']).toBe('gzip');
+    response.writeHead(200, { 'content-encoding': 'gzip' }).end(body);
+  };
+
+test('an answer may be compressed', async () => {
+  const text = JSON.stringify('ü'.repeat(400));
+  expect(await createPost(await serve(compressed(gzipSync(text))), limits)('{}')).toEqual({ status: 200, text });
+});
+
+test('a redirection is not followed', async () => {
+  const asked: (string | undefined)[] = [];
+  const url = await serve(({ url: path }, response) => {
+    asked.push(path);
+    response.writeHead(307, { location: '/other' }).end();
+  });
+  expect(await createPost(url, limits)('{}')).toEqual({ status: 307, text: '' });
+  expect(asked).toEqual(['/path?query']);
+});
+
 test.each<[string, RequestListener, string]>([
+  ['a long answer that was compressed', compressed(gzipSync('x'.repeat(1_001))), 'the response is too long'],
+  ['half of what was compressed', compressed(gzipSync('x'.repeat(100)).subarray(0, 12)), 'Z_BUF_ERROR'],
+  ['what was not compressed', compressed(Buffer.from('{}')), 'Z_DATA_ERROR'],
   ['no answer', () => undefined, 'no response in time'],
   ['half an answer', (_request, response) => void response.writeHead(200).write('half'), 'no response in time'],
   ['a long answer', (_request, response) => void response.end('x'.repeat(1_001)), 'the response is too long'],
