@@ -33,11 +33,11 @@ describe('with its login it cannot', () => {
     ordered = await scene.order();
     pending = await scene.accept();
   }, 120_000);
-  afterAll(() => {
+  afterAll(async () => {
     resumeAll();
-    scene.leave(ordered);
-    scene.leave(pending);
-  });
+    await isConfirmed(ordered);
+    await isConfirmed(pending);
+  }, 240_000);
 
   test.each([
     ['change a destination', `update transactions set to_address = :address, to_address_key = :address where tx_id = :tx`],
@@ -147,7 +147,8 @@ test('can report false fees: the authoriser orders what they make usual, and not
     expect(await ask(100n)).toMatchObject({ outcome: 'begun', attempt: 1 });
     return { txId };
   });
-  scene.leave(ordered);
+  // it must not find the policy of a later test
+  await isConfirmed(ordered);
 });
 
 test('it has neither the order key nor anything of a node’s', () => {
