@@ -1,13 +1,16 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { request } from 'node:https';
+import type { KeyProtocol } from '../../src/chains/types';
 import { nodeIndexes, type NodeIndex } from '../../src/messages/nodes';
-import { generateKeyWorkflowId } from '../../src/messages/workflow-ids';
+import { generateAccountKeyWorkflowId, generateKeyWorkflowId } from '../../src/messages/workflow-ids';
 import type { Identity } from '../../src/mpc/identity';
 import { parseKeks, ShareCipher } from '../../src/mpc/share-cipher';
 import { shareColumns, type ShareRow, toBinding, toSealed } from '../../src/mpc/share-rows';
 import { parsePeers } from '../../src/mpc/transport-client';
 import { readConfig } from '../../src/platform/config';
-import { createActiveWallet, stack } from '../stack/client';
+import { isInStack } from '../families';
+import { solanaFixture } from '../families/solana';
+import { createAccount, createActiveWallet, stack } from '../stack/client';
 import { pids } from '../stack/pause';
 import { nodeEnvironment, nodeIdentity, nodeQuery } from './nodes';
 import { environmentOf, gatewayQuery, query } from './processes';
@@ -18,15 +21,26 @@ import { TemporalClient } from './temporal-client';
 
 const insufficientPrivilege = '42501';
 
-let walletId: string;
-let keyId: string;
-/** The gateway's database, and what whoever reaches Temporal reads about the generation of the key. */
+const { chain } = solanaFixture;
+/** Of a wallet, and of an account that has a key of its own, which count as skipped where there is no node of its chain. */
+const protocols: readonly KeyProtocol[] = ['ecdsa-secp256k1', 'frost-ed25519'];
+const isTested = (protocol: KeyProtocol) => protocol === 'ecdsa-secp256k1' || isInStack(solanaFixture);
+const keyIds = new Map<KeyProtocol, string>();
+const keyOf = (protocol: KeyProtocol): string => keyIds.get(protocol) ?? '';
+/** The gateway's database, and what whoever reaches Temporal reads about the generation of the keys. */
 let shown: string;
 beforeAll(async () => {
-  walletId = (await createActiveWallet()).wallet_id;
-  const [row] = await gatewayQuery<{ key_id: string }>('select key_id from wallets where wallet_id = $1', [walletId]);
-  keyId = row?.key_id ?? '';
-  shown = [await databaseText(), await historyText()].join('\n');
+  const { wallet_id: walletId } = await createActiveWallet();
+  const [wallet] = await gatewayQuery<{ key_id: string }>('select key_id from wallets where wallet_id = $1', [walletId]);
+  keyIds.set('ecdsa-secp256k1', wallet?.key_id ?? '');
+  const generations = [generateKeyWorkflowId(walletId)];
+  if (isTested('frost-ed25519')) {
+    const { account_id: id } = await createAccount(walletId, chain);
+    const [account] = await gatewayQuery<{ key_id: string }>('select key_id from accounts where account_id = $1', [id]);
+    keyIds.set('frost-ed25519', account?.key_id ?? '');
+    generations.push(generateAccountKeyWorkflowId(id));
+  }
+  shown = [await databaseText(), await historyText(generations)].join('\n');
 }, 120_000);
 
 const processes = ['api', 'authoriser', 'worker'] as const;
@@ -66,7 +80,8 @@ describe.each(nodeIndexes)('of node %d', (node) => {
       ...processes.map((name) => environmentOfProcess(name).DATABASE_URL ?? ''),
       ...othersOf(node).map((other) => nodeEnvironment(other).MPC_NODE_DATABASE_URL ?? ''),
     ];
-    expect(await query(own.href, 'select from key_shares where key_id = $1', [keyId])).toHaveLength(1);
+    const shares = await query(own.href, 'select from key_shares where key_id = any($1)', [[...keyIds.values()]]);
+    expect(shares).toHaveLength(keyIds.size);
     for (const login of logins) {
       const url = new URL(login);
       url.pathname = own.pathname;
@@ -74,42 +89,48 @@ describe.each(nodeIndexes)('of node %d', (node) => {
     }
   });
 
-  test('its rows are opened by no other node’s key-encryption keys', async () => {
-    const [row] = await nodeQuery<ShareRow>(node, `select ${shareColumns} from key_shares where key_id = $1`, [keyId]);
-    if (!row) throw new Error(`node ${node} has no share`);
-    const open = (keksOf: NodeIndex, as: NodeIndex) => {
-      const { MPC_NODE_KEK } = readConfig(['MPC_NODE_KEK'], nodeEnvironment(keksOf));
-      const cipher = new ShareCipher(parseKeks(MPC_NODE_KEK), as);
-      // whoever has the row can say that it was sealed with this key
-      return cipher.open({ ...toSealed(row), kekFingerprint: cipher.fingerprint }, toBinding(row));
-    };
-    expect(open(node, node).length).toBeGreaterThan(0);
-    for (const other of othersOf(node))
-      for (const as of [node, other]) expect(() => open(other, as)).toThrow('cannot be decrypted');
-  });
+  for (const protocol of protocols)
+    (isTested(protocol) ? describe : describe.skip)(`of a key of ${protocol}`, () => {
+      test('its rows are opened by no other node’s key-encryption keys', async () => {
+        const [row] = await nodeQuery<ShareRow>(node, `select ${shareColumns} from key_shares where key_id = $1`, [
+          keyOf(protocol),
+        ]);
+        if (!row) throw new Error(`node ${node} has no share`);
+        const open = (keksOf: NodeIndex, as: NodeIndex) => {
+          const { MPC_NODE_KEK } = readConfig(['MPC_NODE_KEK'], nodeEnvironment(keksOf));
+          const cipher = new ShareCipher(parseKeks(MPC_NODE_KEK), as);
+          // whoever has the row can say that it was sealed with this key
+          return cipher.open({ ...toSealed(row), kekFingerprint: cipher.fingerprint }, toBinding(row));
+        };
+        expect(open(node, node).length).toBeGreaterThan(0);
+        for (const other of othersOf(node))
+          for (const as of [node, other]) expect(() => open(other, as)).toThrow('cannot be decrypted');
+      });
 
-  test('it gives its peers signed statements, and no path that gives a share', async () => {
-    const share = await shareOf(node, keyId);
-    for (const other of othersOf(node)) {
-      const identity = nodeIdentity(other);
-      expect(await get(identity, node, '/ping')).toEqual({ status: 200, body: '' });
-      const journal = await get(identity, node, '/journal/0');
-      expect(journal.status).toBe(200);
-      expect(showsPartOf(share, journal.body)).toBe(false);
-      for (const path of ['/shares', `/shares/${keyId}`, '/keys', `/keys/${keyId}`, '/export', '/sessions', '/bans'])
-        expect(await get(identity, node, path)).toMatchObject({ status: 404 });
-    }
-    await expect(get(null, node, '/ping')).rejects.toThrow();
-  });
+      test('it gives its peers signed statements, and no path that gives a share', async () => {
+        const id = keyOf(protocol);
+        const share = await shareOf(node, id);
+        for (const other of othersOf(node)) {
+          const identity = nodeIdentity(other);
+          expect(await get(identity, node, '/ping')).toEqual({ status: 200, body: '' });
+          const journal = await get(identity, node, '/journal/0');
+          expect(journal.status).toBe(200);
+          expect(showsPartOf(share, journal.body)).toBe(false);
+          for (const path of ['/shares', `/shares/${id}`, '/keys', `/keys/${id}`, '/export', '/sessions', '/bans'])
+            expect(await get(identity, node, path)).toMatchObject({ status: 404 });
+        }
+        await expect(get(null, node, '/ping')).rejects.toThrow();
+      });
 
-  test('neither the gateway’s database nor the history of the key’s generation shows a part of it, or what opens it', async () => {
-    const share = await shareOf(node, keyId);
-    for (const form of ['latin1', 'hex', 'base64', 'base64url'] as const)
-      expect(showsPartOf(share, share.share.toString(form))).toBe(true);
-    expect(shown).toContain(keyId);
-    expect(showsPartOf(share, shown)).toBe(false);
-    expect(secretsOf(node).filter((secret) => shown.includes(secret))).toEqual([]);
-  });
+      test('neither the gateway’s database nor the history of the key’s generation shows a part of it, or what opens it', async () => {
+        const share = await shareOf(node, keyOf(protocol));
+        for (const form of ['latin1', 'hex', 'base64', 'base64url'] as const)
+          expect(showsPartOf(share, share.share.toString(form))).toBe(true);
+        expect(shown).toContain(keyOf(protocol));
+        expect(showsPartOf(share, shown)).toBe(false);
+        expect(secretsOf(node).filter((secret) => shown.includes(secret))).toEqual([]);
+      });
+    });
 });
 
 test('nor does it show the key that signs orders', () => {
@@ -132,10 +153,10 @@ async function databaseText(): Promise<string> {
     .join('\n');
 }
 
-async function historyText(): Promise<string> {
+async function historyText(workflowIds: readonly string[]): Promise<string> {
   const temporal = await TemporalClient.connect();
   try {
-    return JSON.stringify(await temporal.results(generateKeyWorkflowId(walletId)));
+    return JSON.stringify(await Promise.all(workflowIds.map((id) => temporal.results(id))));
   } finally {
     await temporal.close();
   }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { KeyProtocol } from '../../src/chains/types';
 import type { NodeIndex } from '../../src/messages/nodes';
 import { signEnvelope } from '../../src/mpc/envelope';
 import { deriveSessionId, type SessionKind, type SessionParams } from '../../src/mpc/session-params';
@@ -15,15 +16,22 @@ export class ForgingPeer {
   private readonly identity = nodeIdentity(cheat);
   private readonly client = new TransportClient(this.identity, parsePeers(nodeEnvironment(cheat).MPC_NODE_PEERS ?? ''));
 
+  constructor(private readonly protocol: KeyProtocol) {}
+
   /** Resolves with the answer of a node that takes part. @throws GatewayError with the code of its refusal. */
   propose(to: NodeIndex, kind: SessionKind, request: unknown, statement?: SignedStatement) {
-    const params = toParams(to, kind, request);
+    const params = this.toParams(to, kind, request);
     return this.client.propose(to, { params, randomness: randomBytes(32), ...(statement && { statement }) });
+  }
+
+  /** A session for the first signing payload of an order's bytes; `statement`: node 3's own journal entry. @throws GatewayError */
+  proposeToSign(to: NodeIndex, { order, unsigned }: Pick<OrderedTransfer, 'order' | 'unsigned'>, statement?: SignedStatement) {
+    return this.propose(to, 'sign', { transaction: { order, unsigned, peer: to }, payload: 0 }, statement);
   }
 
   /** Begins a session for a test signature with the message of a later round, properly signed. @throws GatewayError */
   async beginWithRound(round: number, to: NodeIndex, request: unknown): Promise<void> {
-    const params = toParams(to, 'test', request);
+    const params = this.toParams(to, 'test', request);
     const randomness = randomBytes(32);
     const answer = await this.client.propose(to, { params, randomness });
     if ('recorded' in answer) throw new Error('a test signature is never recorded');
@@ -69,12 +77,14 @@ export class ForgingPeer {
   close(): void {
     this.client.close();
   }
-}
 
-const toParams = (to: NodeIndex, kind: SessionKind, request: unknown): SessionParams => ({
-  protocol: 'ecdsa-secp256k1',
-  kind,
-  initiator: cheat,
-  participants: kind === 'keygen' ? [1, 2, 3] : [to, cheat],
-  request: JSON.stringify(request),
-});
+  private toParams(to: NodeIndex, kind: SessionKind, request: unknown): SessionParams {
+    return {
+      protocol: this.protocol,
+      kind,
+      initiator: cheat,
+      participants: kind === 'keygen' ? [1, 2, 3] : [to, cheat],
+      request: JSON.stringify(request),
+    };
+  }
+}

@@ -13,10 +13,15 @@ import { differencesOf, type Participant } from './record-differences';
  */
 export async function recordDifferences(): Promise<string[]> {
   for (const node of nodeIndexes) await nodeIsBack(node);
+  const found = await Promise.all([unrecorded(), ...nodeIndexes.map(journalDifferences)]);
+  return found.flat();
+}
+
+async function unrecorded(): Promise<string[]> {
   const [ordered, entries] = await Promise.all([orderedDigests(), entriesByDigest()]);
   const differences: string[] = [];
   for await (const executed of executedOnChains()) differences.push(...differencesOf(executed, { ordered, entries }));
-  return [...differences, ...(await Promise.all(nodeIndexes.map(journalDifferences))).flat()];
+  return differences;
 }
 
 async function journalDifferences(node: NodeIndex): Promise<string[]> {

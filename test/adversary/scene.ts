@@ -11,34 +11,60 @@ import { recordDifferences } from './records';
 import { TemporalClient } from './temporal-client';
 import { amount, chain, type OrderedTransfer } from './transfers';
 
-interface OwnedAccount extends Account {
+export interface OwnedAccount extends Account {
   walletId: string;
   keyId: string;
+}
+
+interface SceneOptions {
+  /** So that a ban of its key concerns no other test file. */
+  ownWallet?: boolean;
+  /** Another family, with deposits in display units. */
+  fixture?: FamilyFixture;
+  deposits?: string[];
+  /** Where what is prepared for an attempt does not last. */
+  renew?: (prepared: Prepared) => Promise<Prepared>;
 }
 
 /** What every file begins with; afterwards ledger and records must be in order. */
 export class Scene {
   temporal!: TemporalClient;
   account!: OwnedAccount;
+  /** They go on when the worker is back. */
+  private readonly left: { txId: string }[] = [];
 
-  /** `ownWallet`: so that a ban of its key concerns no other test file. `fixture`: another family, with deposits in display units. */
-  constructor(private readonly options: { ownWallet?: boolean; fixture?: FamilyFixture; deposits?: string[] } = {}) {
-    const { ownWallet = false, fixture, deposits = [] } = options;
+  /** `isAlone`: it is the only one of its file. */
+  constructor(
+    private readonly options: SceneOptions = {},
+    isAlone = true,
+  ) {
+    if (isAlone) Scene.begin([this]);
+  }
+
+  protected static begin(scenes: readonly Scene[]): void {
+    let temporal: TemporalClient | undefined;
     beforeAll(async () => {
-      this.temporal = await TemporalClient.connect();
-      const walletId = ownWallet ? (await createActiveWallet()).wallet_id : undefined;
-      this.account = await withKey(
-        fixture ? await accountWith(fixture, deposits) : await fundedAccount(chain, { ETH: '5' }, walletId),
-      );
-      // later transfers take over what its chain activity has prepared
-      const { status } = await transferAndWait(this.transfer(this.newRecipient()));
-      expect(status).toBe('CONFIRMED');
+      temporal = await TemporalClient.connect();
+      for (const scene of scenes) scene.temporal = temporal;
+      await Promise.all(scenes.map((scene) => scene.setUp()));
     }, 240_000);
     afterAll(async () => {
-      await this.temporal.close();
+      await Promise.all(scenes.map((scene) => scene.areConfirmed()));
+      await temporal?.close();
       expect(await ledgerDifferences()).toEqual([]);
       expect(await recordDifferences()).toEqual([]);
     }, 240_000);
+  }
+
+  private async setUp(): Promise<void> {
+    const { ownWallet = false, fixture, deposits = [] } = this.options;
+    const walletId = ownWallet ? (await createActiveWallet()).wallet_id : undefined;
+    this.account = await withKey(
+      fixture ? await accountWith(fixture, deposits, walletId) : await fundedAccount(chain, { ETH: '5' }, walletId),
+    );
+    // later transfers take over what its chain activity has prepared
+    const { status } = await transferAndWait(this.transfer(this.newRecipient()));
+    expect(status).toBe('CONFIRMED');
   }
 
   /** Accepted by the API. */
@@ -48,7 +74,16 @@ export class Scene {
     return { txId: body.tx_id as string, to };
   }
 
-  /** What the chain activity of the account's first transfer has prepared. */
+  /** Nothing more is done about it; it has to be confirmed when the file ends, to which the others do not wait. */
+  leave(transfer: { txId: string }): void {
+    this.left.push(transfer);
+  }
+
+  private async areConfirmed(): Promise<void> {
+    for (const transfer of this.left) await isConfirmed(transfer);
+  }
+
+  /** What the chain activity of the account's first transfer has prepared, as it would be now. */
   async prepared(): Promise<Prepared> {
     const [row] = await gatewayQuery<{ prepared: Prepared }>(
       `select a.prepared from transfer_attempts a join transactions t using (tx_id)
@@ -56,7 +91,7 @@ export class Scene {
       [this.account.address],
     );
     if (!row) throw new Error('the account has sent nothing yet');
-    return row.prepared;
+    return this.options.renew?.(row.prepared) ?? row.prepared;
   }
 
   /** Accepts a transfer and has its first attempt ordered, as whoever reaches Temporal can. Call it without the worker. */
@@ -101,9 +136,9 @@ export const blacklist = ({ txId, to }: { txId: string; to: string }): Promise<u
 
 async function withKey(account: Account): Promise<OwnedAccount> {
   const [row] = await gatewayQuery<{ walletId: string; keyId: string }>(
-    `select w.wallet_id as "walletId", w.key_id as "keyId" from accounts a join wallets w using (wallet_id) where a.account_id = $1`,
+    `select wallet_id as "walletId", key_id as "keyId" from accounts where account_id = $1`,
     [account.account_id],
   );
-  if (!row) throw new Error('the account has no wallet');
+  if (!row) throw new Error('the account is not stored');
   return { ...account, ...row };
 }

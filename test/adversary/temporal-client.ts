@@ -11,6 +11,7 @@ import { transferWorkflowId } from '../../src/messages/workflow-ids';
 import { readTemporalOptions } from '../../src/platform/temporal';
 import { stack, waitFor } from '../stack/client';
 import type { schedule, Scheduled } from './schedule';
+import { scheduleBundle } from './schedule-bundle';
 
 /** The code of the refusal, as a workflow sees it. */
 export class Refused extends Error {
@@ -54,7 +55,7 @@ export class TemporalClient {
       connection: native,
       namespace,
       taskQueue: `adversary-${randomUUID()}`,
-      workflowsPath: require.resolve('./schedule'),
+      workflowBundle: await scheduleBundle(),
     });
     return new TemporalClient(new Client({ connection, namespace }), native, worker, worker.run());
   }

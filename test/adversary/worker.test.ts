@@ -2,15 +2,19 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { nodeIndexes } from '../../src/messages/nodes';
 import { attestKey } from '../../src/mpc/key-attestation';
+import { parseAmount } from '../../src/platform/money';
 import { gateway } from '../e2e/gateway';
 import { call, ends, transactionWhen } from '../e2e/support';
 import { randomAddress } from '../factories';
+import { isInStack, nodeOf } from '../families';
 import { signRefusal } from '../node-refusals';
 import { stack } from '../stack/client';
 import { pause, pids, resumeAll } from '../stack/pause';
+import { nodeQuery, signingPairs } from './nodes';
 import { alarmsOf, environmentOf, gatewayQuery, loginOf, query, refusal, undone } from './processes';
-import { isConfirmed, Scene, withoutWorker } from './scene';
-import { chain, multiplyFee, type OrderedTransfer } from './transfers';
+import { ProtocolScene } from './protocols';
+import { isConfirmed, withoutWorker } from './scene';
+import { amount, chain, multiplyFee, type OrderedTransfer } from './transfers';
 import { newKeyPair } from '../keys';
 
 /** SECURITY.md, list “Worker”: somebody has the worker's login, and reaches Temporal as the worker does. */
@@ -18,7 +22,7 @@ import { newKeyPair } from '../keys';
 const insufficientPrivilege = '42501';
 const integrity = '23000';
 
-const scene = new Scene();
+const [scene, onSolana] = ProtocolScene.all() as [ProtocolScene, ProtocolScene];
 
 describe('with its login it cannot', () => {
   let ordered: OrderedTransfer;
@@ -143,6 +147,7 @@ test('can report false fees: the authoriser orders what they make usual, and not
     expect(await ask(100n)).toMatchObject({ outcome: 'begun', attempt: 1 });
     return { txId };
   });
+  // it must not find the policy of a later test
   await isConfirmed(ordered);
 });
 
@@ -217,8 +222,34 @@ test('can report false chain data: a false proof of impossibility has no second 
     expect(await gatewayQuery('select kind from orders where tx_id = $1', [real.txId])).toEqual([{ kind: 'transfer' }]);
     return real;
   });
-  await isConfirmed(ordered);
+  scene.leave(ordered);
 });
+
+(isInStack(onSolana.of.fixture) ? test : test.skip)(
+  'the same where attempts expire: another one is ordered, and no pair of nodes signs it on the word of the worker',
+  async () => {
+    const ordered = await withoutWorker(async () => {
+      const real = await onSolana.order();
+      const prove = 'update transfer_attempts set impossible_proof = $2 where tx_id = $1';
+      await query(loginOf('gateway_worker'), prove, [real.txId, JSON.stringify({ reason: 'false' })]);
+      const prepared = await onSolana.prepared();
+      const begun = await onSolana.temporal.beginSigning({ txId: real.txId, lastAttempt: 1, kind: 'reissue', prepared });
+      if (begun.outcome !== 'begun') throw new Error(`the authoriser answered ${JSON.stringify(begun)}`);
+      const { order, unsigned } = begun;
+      for (const pair of signingPairs)
+        await expect(onSolana.temporal.sign({ order, unsigned }, pair)).rejects.toMatchObject({ code: 'reissue_unproven' });
+      for (const node of nodeIndexes)
+        expect(await nodeQuery(node, 'select from journal where tx_id = $1', [real.txId])).toEqual([]);
+      // the first attempt is as good as before
+      const { signatures } = await onSolana.temporal.sign(real, { initiator: 1, peer: 2 });
+      await onSolana.of.broadcast(onSolana.assemble(real, signatures).bytes);
+      return real;
+    });
+    await isConfirmed(ordered);
+    const { chain: name, decimals } = onSolana.of.fixture;
+    expect(await nodeOf(name).balanceOf(ordered.to)).toBe(parseAmount(amount, decimals));
+  },
+);
 
 test('can abandon what an operator has requested since the newest attempt, and not after the request was withdrawn', async () => {
   const ordered = await withoutWorker(async () => {
@@ -240,7 +271,7 @@ test('can abandon what an operator has requested since the newest attempt, and n
     expect(await abandon()).toBe(insufficientPrivilege);
     return real;
   });
-  await isConfirmed(ordered);
+  scene.leave(ordered);
 });
 
 test('can end a transfer before anything of it is signed by a refusal of its own, which stays on record as its', async () => {
@@ -297,5 +328,5 @@ test('cannot refuse in the name of a node: refusals that no node has signed canc
     expect(await scene.temporal.authoriser('recordNodeRefusals', { txId: real.txId, refusals })).toEqual({ accepted: false });
     return real;
   });
-  await isConfirmed(ordered);
+  scene.leave(ordered);
 });

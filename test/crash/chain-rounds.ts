@@ -3,17 +3,18 @@ import type { ChainFaults } from '../../dev/chain-faults';
 import { chainFaults } from '../../dev/faults';
 import { getFamily } from '../../src/chains/families';
 import { loadRegistry } from '../../src/chains/registry';
+import type { NodeIndex } from '../../src/messages/nodes';
 import { ends, transactionWhen } from '../e2e/support';
 import type { FamilyFixture } from '../families/fixture';
 import { dataFolder, waitFor } from '../stack/client';
-import { pause } from '../stack/pause';
+import { pause, resumeAll } from '../stack/pause';
 import { gapNames, gapOf, type GapName } from './gaps';
 import { allInGap } from './positions';
 import { approve, cancel } from './requests';
 import type { Transfers } from './round';
 import { type InGap, list, replacementGap, type Scene } from './scene';
 import { attemptsOf } from './transfer';
-import { allRun, kill } from './victims';
+import { allRun, hang, kill } from './victims';
 
 /**
  * What only the database is asked for there is the same on every chain; and what happens to others meanwhile is done to an EVM. Attempts of
@@ -48,12 +49,26 @@ const beforePause: readonly GapName[] = [
   'broadcast: markSubmitted',
 ];
 const ofPausedNode: readonly GapName[] = [replacementGap, ...beforePause, signedLater, preparedLater];
+
+/**
+ * Where keys are of another protocol than those of crash.test.ts: one part is killed, or one node hangs. For the rest of the gaps it makes no
+ * difference which parts go on: what a part does not do there is not about to be done, and what it has done is committed.
+ */
+export const ofOneVictim = {
+  // what the nodes have signed meanwhile is asked for again, and each session gives another signature
+  'worker killed': ['prepare: enterSigning', atNodes, 'broadcast: recordSigned', 'broadcast: markBroadcast'],
+  // before it is asked, and while it takes part
+  'a signing node killed': ['prepare: enterSigning', atNodes],
+  'a signing node hangs': ['prepare: enterSigning', atNodes],
+} as const satisfies Record<string, readonly GapName[]>;
+export type OneVictim = keyof typeof ofOneVictim;
+
 /**
  * A transfer of one chain in every gap, while all of the gateway is killed: API, worker, authoriser and a signing node. In two rounds, since
  * one node cannot both make blocks and not answer, and since at most eight transfers of a chain are between start and broadcast.
  */
 export class ChainRounds {
-  readonly transfers = new Map<GapName, InGap>();
+  private transfers = new Map<GapName, InGap>();
   private readonly faults: ChainFaults;
   private cancelling: Promise<unknown> | undefined;
   private readonly gaps: readonly GapName[];
@@ -71,10 +86,11 @@ export class ChainRounds {
   }
 
   async run(): Promise<Transfers> {
-    await this.killIn(() => this.withBlocks());
+    const killAll = (node: NodeIndex) => kill('all', node);
+    await this.disturbIn(() => this.withBlocks(), killAll);
     await this.faults.resume();
     await this.endFirst();
-    await this.killIn(() => this.withPausedNode());
+    await this.disturbIn(() => this.withPausedNode(), killAll);
     // until then a block would hold the first attempt
     const replaced = this.transfers.get(replacementGap);
     if (replaced) {
@@ -85,19 +101,40 @@ export class ChainRounds {
     return this.transfers;
   }
 
+  /** A node that hangs does so until the next of these, or the end of the scene. */
+  async runOne(victim: OneVictim): Promise<Transfers> {
+    resumeAll();
+    this.transfers = new Map();
+    const disturb: Record<OneVictim, (node: NodeIndex) => void> = {
+      'worker killed': (node) => kill('worker', node),
+      'a signing node killed': (node) => kill('mpc', node),
+      'a signing node hangs': hang,
+    };
+    const fill = async () => {
+      const held = ofOneVictim[victim].filter((name) => name !== atNodes);
+      await this.send(held);
+      await this.reached(held);
+      await this.sendToNodes();
+      await this.reached([...held, atNodes]);
+    };
+    await this.disturbIn(fill, disturb[victim], victim === 'a signing node hangs');
+    return this.transfers;
+  }
+
   /** Blocks are made again, whatever has failed. */
   async end(): Promise<void> {
     await this.faults.resume();
   }
 
-  private async killIn(fill: () => Promise<void>): Promise<void> {
+  /** `disturb`: with a node that takes part in a signature, if one does. */
+  private async disturbIn(fill: () => Promise<void>, disturb: (node: NodeIndex) => void, isPaused = false): Promise<void> {
     await allRun();
     try {
       await fill();
-      kill('all', (await this.scene.nodes.waiting()) ?? 1);
+      disturb((await this.scene.nodes.waiting()) ?? 1);
       await delay(300);
     } finally {
-      await this.scene.release();
+      await this.scene.release({ isPaused });
     }
   }
 
@@ -111,9 +148,7 @@ export class ChainRounds {
     await this.faults.delay();
     await this.send([withoutBlock]);
     await this.reached([withoutBlock]);
-    await this.send([atNodes]);
-    await this.scene.nodes.hold((await this.of(atNodes).submission).txId);
-    await this.scene.letBegin(this.of(atNodes));
+    await this.sendToNodes();
     await this.reached([atNodes]);
     this.cancelling = cancel((await this.of(cancelledByClient).submission).txId);
     this.cancelling.catch(() => undefined);
@@ -141,6 +176,12 @@ export class ChainRounds {
     await this.scene.letBegin(this.of(signedLater));
     await this.send([preparedLater]);
     await this.reached(ofPausedNode.filter((name) => this.gaps.includes(name)));
+  }
+
+  private async sendToNodes(): Promise<void> {
+    await this.send([atNodes]);
+    await this.scene.nodes.hold((await this.of(atNodes).submission).txId);
+    await this.scene.letBegin(this.of(atNodes));
   }
 
   /** Its recipient is blacklisted after its signing has begun. */

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { gatewayQuery } from '../adversary/processes';
 import { recordDifferences } from '../adversary/records';
 import { ledgerDifferences } from '../e2e/ledger';
@@ -15,67 +16,99 @@ import { submit } from './submit';
 
 /** A replacement begins 45 s after the first attempt. */
 const cutWithinMs = 120_000;
+/** Longer than a cut is noticed: the next one comes when it is over. */
+const betweenCutsMs = 12_000;
 
+/** Of what is cancelled. */
 let account: Account;
 beforeAll(async () => {
-  account = await fundedAccount('base', { ETH: '5' });
+  account = await newAccount();
 }, 300_000);
-afterEach(() => chainOf('base').setIntervalMining({ interval: 1 }));
 afterAll(async () => {
   expect(await ledgerDifferences()).toEqual([]);
   expect(await recordDifferences()).toEqual([]);
 }, 240_000);
 
-function send(name: InGap['name']): InGap {
+const newAccount = () => fundedAccount('base', { ETH: '1' });
+
+function send(name: CutGap & InGap['name'], from: Account): InGap {
   const to = randomAddress();
-  return { name, account, to, submission: submit(account, to, amount, { chain: 'base' }) };
+  return { name, account: from, to, submission: submit(from, to, amount, { chain: 'base' }) };
 }
 
-/** The transfer that is cut ends as it would without. */
-async function cutAt(
-  gap: CutGap & InGap['name'],
-  { fault, awayMs }: { fault: CommitFault; awayMs: number },
-  bringTo: (transfer: InGap) => Promise<void>,
-): Promise<void> {
-  const cut = await Cut.install(stack().postgres.url, { gap, fault, awayMs });
-  const transfer = send(gap);
-  try {
-    await bringTo(transfer);
-    expect(await cut.outcome(cutWithinMs)).toBe(cutOutcomes[fault]);
-  } finally {
-    await cut.remove();
-  }
-  const { txId } = await transfer.submission;
-  const isSent = () =>
-    gatewayQuery('select from transfer_attempts where tx_id = $1 and attempt = 2 and broadcast_at is not null', [txId]);
-  await waitFor(async () => (await isSent()).length === 1, { timeoutMs: 60_000 });
-  await chainOf('base').setIntervalMining({ interval: 1 });
-  await expectEnd(transfer);
+async function secondIsSent({ submission }: InGap): Promise<void> {
+  const { txId } = await submission;
+  const sent = `select from transfer_attempts where tx_id = $1 and attempt = 2 and broadcast_at is not null`;
+  await waitFor(async () => (await gatewayQuery(sent, [txId])).length === 1, { timeoutMs: 60_000 });
 }
 
-const faults = [
+interface Fault {
+  fault: CommitFault;
+  awayMs: number;
+}
+const faults: readonly Fault[] = [
   { fault: 'never arrives', awayMs: 0 },
   { fault: 'answer lost', awayMs: 0 },
   // longer than the outcome is looked up: the worker asks again without knowing that the attempt has begun
   { fault: 'answer lost', awayMs: 9_000 },
-] as const;
+];
 
-test.each(faults)('a replacement, $fault, away for $awayMs ms: begun once', async (fault) => {
-  // no block takes the first attempt
-  await chainOf('base').setIntervalMining({ interval: 0 });
-  await cutAt('prepare: a replacement', fault, () => Promise.resolve());
+describe('a replacement', () => {
+  interface Replaced {
+    cut: Cut;
+    transfer: InGap;
+    outcome?: string;
+  }
+  const replaced = new Map<Fault, Replaced>();
+  const replacedBy = (fault: Fault): Replaced => replaced.get(fault) as Replaced;
+
+  /** No block takes the first attempts, and each waits for its replacement while the others do. */
+  beforeAll(async () => {
+    const gap = 'prepare: a replacement';
+    const accounts = await Promise.all(faults.map(newAccount));
+    const base = chainOf('base');
+    await base.setIntervalMining({ interval: 0 });
+    try {
+      for (const [at, { fault, awayMs }] of faults.entries()) {
+        if (at > 0) await delay(betweenCutsMs);
+        const from = accounts[at] as Account;
+        const options = { gap, fault, awayMs, address: from.address, name: `cut_${at}` } as const;
+        const cut = await Cut.install(stack().postgres.url, options);
+        replaced.set(faults[at] as Fault, { cut, transfer: send(gap, from) });
+      }
+      for (const one of replaced.values()) {
+        one.outcome = await one.cut.outcome(cutWithinMs);
+        await secondIsSent(one.transfer);
+      }
+    } finally {
+      await base.setIntervalMining({ interval: 1 });
+      for (const { cut } of replaced.values()) await cut.remove();
+    }
+  }, 400_000);
+
+  test.each(faults)('$fault, away for $awayMs ms: begun once', async (fault) => {
+    const { outcome, transfer } = replacedBy(fault);
+    expect(outcome).toBe(cutOutcomes[fault.fault]);
+    await expectEnd(transfer);
+  });
 });
 
-test.each(faults)("the gateway's cancellation, $fault, away for $awayMs ms: begun once", async (fault) => {
+test.each(faults)("the gateway's cancellation, $fault, away for $awayMs ms: begun once", async ({ fault, awayMs }) => {
+  const gap = 'prepare: a cancellation';
+  const { address } = account;
   const holds = await Holds.install(stack().postgres.url);
+  const cut = await Cut.install(stack().postgres.url, { gap, fault, awayMs, address });
   try {
-    await holds.hold('broadcast: recordSigned', account.address);
-    await cutAt('prepare: a cancellation', fault, async ({ to }) => {
-      await holds.reached('broadcast: recordSigned', 60_000, account.address);
-      await list('BLACKLIST', account, 'base', to);
-      await holds.release('broadcast: recordSigned', account.address);
-    });
+    await holds.hold('broadcast: recordSigned', address);
+    const transfer = send(gap, account);
+    await holds.reached('broadcast: recordSigned', 60_000, address);
+    await list('BLACKLIST', account, 'base', transfer.to);
+    await holds.release('broadcast: recordSigned', address);
+    expect(await cut.outcome(cutWithinMs)).toBe(cutOutcomes[fault]);
+    await secondIsSent(transfer);
+    await expectEnd(transfer);
   } finally {
+    await cut.remove();
     await holds.remove();
   }
 });

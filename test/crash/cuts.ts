@@ -40,6 +40,10 @@ export interface CutOptions {
   fault: CommitFault;
   /** How long the database is away after the cut, for API, worker and authoriser. */
   awayMs?: number;
+  /** Only what is done for this address (breakpoints.ts says whose). */
+  address?: string;
+  /** Another name than that of a cut which is installed at the same time. */
+  name?: string;
 }
 
 /**
@@ -50,42 +54,47 @@ export class Cut {
   private constructor(
     private readonly connection: Client,
     private readonly gap: CutGap,
+    private readonly name: string,
   ) {}
 
   /** Must be removed with `remove`. */
-  static async install(url: string, { gap, fault, awayMs = 0 }: CutOptions): Promise<Cut> {
+  static async install(url: string, { gap, fault, awayMs = 0, address, name = 'cut' }: CutOptions): Promise<Cut> {
     const connection = new Client({ connectionString: url });
     await connection.connect();
     const isEnded = (fault === 'never arrives' && withoutCommit[gap]) || 'false';
+    const isOther = address === undefined ? 'false' : `lower(address) <> '${address.toLowerCase()}'`;
     await connection.query(`
-      create schema cut;
-      create sequence cut.transaction_id;
-      create sequence cut.backend;
-      create function cut.once() returns void language plpgsql as $$
+      create schema ${name};
+      create sequence ${name}.transaction_id;
+      create sequence ${name}.backend;
+      create function ${name}.once(address text) returns void language plpgsql as $$
       begin
-        if (select is_called from cut.transaction_id) then return; end if;
-        perform setval('cut.backend', pg_backend_pid()), setval('cut.transaction_id', pg_current_xact_id()::text::bigint);
+        if ${isOther} or (select is_called from ${name}.transaction_id) then return; end if;
+        perform setval('${name}.backend', pg_backend_pid()), setval('${name}.transaction_id', pg_current_xact_id()::text::bigint);
         raise notice '${cutNotice({ fault, awayMs })}';
         if ${isEnded} then perform pg_terminate_backend(pg_backend_pid()); end if;
       end $$;
-      grant all on all sequences in schema cut to public;
-      ${createBreakpoints('cut', [gap], () => 'cut.once()')}`);
-    return new Cut(connection, gap);
+      grant all on all sequences in schema ${name} to public;
+      ${createBreakpoints(name, [gap], (_gap, expression) => `${name}.once(${expression})`)}`);
+    return new Cut(connection, gap, name);
   }
 
   /** What became of the transaction, once its connection is cut. @throws Error when that does not happen. */
   async outcome(timeoutMs = 60_000): Promise<string> {
-    await waitFor(() => this.ask('select is_called as answer from cut.transaction_id'), { timeoutMs });
+    await waitFor(() => this.ask(`select is_called as answer from ${this.name}.transaction_id`), { timeoutMs });
     // well below the time after which an idle connection is closed
     await waitFor(
-      () => this.ask('select not exists (select from pg_stat_activity a join cut.backend b on b.last_value = a.pid) as answer'),
+      () =>
+        this.ask(
+          `select not exists (select from pg_stat_activity a join ${this.name}.backend b on b.last_value = a.pid) as answer`,
+        ),
       { timeoutMs: 5_000 },
     );
-    return this.ask<string>('select pg_xact_status(last_value::text::xid8) as answer from cut.transaction_id');
+    return this.ask<string>(`select pg_xact_status(last_value::text::xid8) as answer from ${this.name}.transaction_id`);
   }
 
   async remove(): Promise<void> {
-    await this.connection.query(dropBreakpoints('cut', [this.gap]));
+    await this.connection.query(dropBreakpoints(this.name, [this.gap]));
     await this.connection.end();
   }
 

@@ -1,34 +1,62 @@
+import { getFamily } from '../../src/chains/families';
+import { hasChildren } from '../../src/chains/key-protocols';
+import { loadRegistry } from '../../src/chains/registry';
 import { recordDifferences } from '../adversary/records';
 import { ledgerDifferences } from '../e2e/ledger';
+import type { Account } from '../e2e/support';
 import { fixtures, isInStack } from '../families';
-import { chainGaps, ChainRounds } from './chain-rounds';
+import type { FamilyFixture } from '../families/fixture';
+import { chainGaps, ChainRounds, ofOneVictim, type OneVictim } from './chain-rounds';
 import { expectEnd } from './ends';
 import { gapNames, gapOf, type GapName } from './gaps';
 import type { Transfers } from './round';
-import { type InGap, Scene } from './scene';
+import { accountsOn, type InGap, Scene } from './scene';
 
 /** kill -9 at each step on the chains that the gaps of crash.test.ts are not on. */
 
 const usual = new Set<string>(gapNames.map((name) => gapOf(name).chain));
 
-for (const fixture of fixtures.filter(({ chain }) => !usual.has(chain)))
+/** The other chains have keys of the protocol that crash.test.ts kills its victims with. */
+const oneVictims = ({ chain }: FamilyFixture): OneVictim[] => {
+  const { keyProtocol } = getFamily(loadRegistry('local', [chain]).get(chain).family);
+  return hasChildren(keyProtocol) ? [] : (Object.keys(ofOneVictim) as OneVictim[]);
+};
+
+const others = fixtures.filter(({ chain }) => !usual.has(chain));
+const accounts = new Map<string, Map<GapName, Account>>();
+beforeAll(async () => {
+  const create = async (fixture: FamilyFixture) => accounts.set(fixture.chain, await accountsOn(fixture, chainGaps(fixture)));
+  await Promise.all(others.filter(isInStack).map(create));
+}, 400_000);
+afterAll(async () => expect(await recordDifferences()).toEqual([]), 240_000);
+
+for (const fixture of others)
   // skipped: this machine has no package or build of the chain's local node
-  (isInStack(fixture) ? describe : describe.skip)(`${fixture.chain}: all of the gateway killed before`, () => {
+  (isInStack(fixture) ? describe : describe.skip)(fixture.chain, () => {
     let scene: Scene;
     let rounds: ChainRounds;
-    let transfers: Transfers;
     beforeAll(async () => {
-      scene = await Scene.setUpOn(fixture);
+      scene = await Scene.setUpOn(accounts.get(fixture.chain) ?? new Map());
       rounds = new ChainRounds(scene, fixture);
-      transfers = await rounds.run();
-    }, 600_000);
+    }, 180_000);
     afterAll(async () => {
       await rounds.end();
       await scene.tearDown();
-      expect(await recordDifferences()).toEqual([]);
-    }, 240_000);
+    }, 120_000);
 
-    test.each(chainGaps(fixture))('%s', (name: GapName) => expectEnd(transfers.get(name) as InGap), 180_000);
+    const expectEnds = (names: readonly GapName[], run: () => Promise<Transfers>) => {
+      let transfers: Transfers;
+      beforeAll(async () => {
+        transfers = await run();
+      }, 600_000);
 
-    test('the ledger verifies', async () => expect(await ledgerDifferences()).toEqual([]));
+      test.each(names)('%s', (name: GapName) => expectEnd(transfers.get(name) as InGap), 180_000);
+
+      test('the ledger verifies', async () => expect(await ledgerDifferences()).toEqual([]));
+    };
+
+    describe('all of the gateway killed before', () => expectEnds(chainGaps(fixture), () => rounds.run()));
+
+    for (const victim of oneVictims(fixture))
+      describe(`${victim} before`, () => expectEnds(ofOneVictim[victim], () => rounds.runOne(victim)));
   });

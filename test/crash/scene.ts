@@ -24,6 +24,9 @@ const beforeSigning = 'prepare: enterSigning' satisfies GapName;
 /** Until every transfer is in its gap: a replacement begins 45 s after the first attempt, and a held statement that times out is tried again. */
 export const reachMs = 90_000;
 
+/** Where each has a key of its own, the nodes generate so many at once. */
+const accountsAtOnce = 4;
+
 export interface InGap {
   name: GapName;
   account: Account;
@@ -75,24 +78,16 @@ export class Scene {
     return new Scene(holds, await NodeHolds.install(), new Map(accounts), stuckAccounts);
   }
 
-  /** With all gaps on one chain, and no transfer of another round. */
-  static async setUpOn({ chain, symbol, amount: coins }: FamilyFixture): Promise<Scene> {
+  /** With gaps of one chain (`accountsOn`), and no transfer of another round. */
+  static async setUpOn(accounts: Map<GapName, Account>): Promise<Scene> {
     await haveApproved();
-    const accounts = new Map<GapName, Account>();
-    for (const name of gapNames) {
-      const account = await newAccount(chain);
-      await fund(chain, symbol, account.address, coins('0.5'));
-      accounts.set(name, account);
-    }
-    for (const { account_id: id } of accounts.values())
-      await waitFor(async () => (await balances(id, chain))[symbol]?.balance === coins('0.5'), { timeoutMs: 60_000 });
     const holds = await Holds.install(stack().postgres.url, { withReads: true });
     return new Scene(holds, await NodeHolds.install(), accounts, []);
   }
 
-  /** Whatever is held or paused goes on, but the next round's transfer, which is to be replaced. */
-  async release(): Promise<void> {
-    resumeAll();
+  /** Whatever is held or paused goes on, but the next round's transfer, which is to be replaced. `isPaused`: what is paused stays so. */
+  async release({ isPaused = false } = {}): Promise<void> {
+    if (!isPaused) resumeAll();
     await chainOf('ethereum').setIntervalMining({ interval: 1 });
     const next = await this.stuck?.catch(() => undefined);
     await Promise.all([this.holds.releaseAll({ except: next?.account.address }), this.nodes.releaseAll()]);
@@ -158,6 +153,22 @@ export class Scene {
     await transactionWhen((await sent.submission).txId, ['SUBMITTED'], 60_000);
     return sent;
   }
+}
+
+/** An account for each of these gaps, all on one chain. */
+export async function accountsOn(
+  { chain, symbol, amount: coins }: FamilyFixture,
+  names: readonly GapName[],
+): Promise<Map<GapName, Account>> {
+  const accounts = new Map<GapName, Account>();
+  for (let from = 0; from < names.length; from += accountsAtOnce) {
+    const create = async (name: GapName) => accounts.set(name, await newAccount(chain));
+    await Promise.all(names.slice(from, from + accountsAtOnce).map(create));
+  }
+  for (const { address } of accounts.values()) await fund(chain, symbol, address, coins('0.5'));
+  for (const { account_id: id } of accounts.values())
+    await waitFor(async () => (await balances(id, chain))[symbol]?.balance === coins('0.5'), { timeoutMs: 60_000 });
+  return accounts;
 }
 
 async function haveApproved(): Promise<void> {

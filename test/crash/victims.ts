@@ -4,18 +4,23 @@ import { isReady } from '../adversary/nodes';
 import { environmentOf } from '../adversary/processes';
 import { call } from '../e2e/support';
 import { stack, waitFor } from '../stack/client';
-import { pids } from '../stack/pause';
+import { pauseProcess, pids } from '../stack/pause';
 
 export type Victim = 'api' | 'worker' | 'authoriser' | 'mpc' | 'all';
 export const victims: Victim[] = ['api', 'worker', 'authoriser', 'mpc', 'all'];
 
+const pidsOf = (node: NodeIndex): number[] => pids('mpc').filter((pid) => Number(environmentOf(pid).MPC_NODE_INDEX) === node);
+
 /** Kills -9 what the supervisor will start again; of the nodes this one, since two of three must go on. */
 export function kill(victim: Victim, node: NodeIndex): void {
   const [api, worker, authoriser] = [pids('api'), pids('worker'), pids('authoriser')];
-  const mpc = pids('mpc').filter((pid) => Number(environmentOf(pid).MPC_NODE_INDEX) === node);
+  const mpc = pidsOf(node);
   const of = { api, worker, authoriser, mpc, all: [...api, ...worker, ...authoriser, ...mpc] };
   for (const pid of of[victim]) process.kill(pid, 'SIGKILL');
 }
+
+/** This node does not respond until `resumeAll`. */
+export const hang = (node: NodeIndex): void => pidsOf(node).forEach(pauseProcess);
 
 /** What was killed is started again, but not at once. */
 export async function allRun(): Promise<void> {

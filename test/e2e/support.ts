@@ -70,12 +70,16 @@ export async function fundedAccount(
   return account;
 }
 
-/** An account of the shared wallet with the native coin of a chain, by one deposit for each of these amounts, which are the fixture's. */
+/**
+ * An account with the native coin of a chain, by one deposit for each of these amounts, which are the fixture's; of the shared wallet unless
+ * another one is named.
+ */
 export async function accountWith(
   { chain, symbol, decimals, amount: coins }: FamilyFixture,
   deposits: string[],
+  walletId?: string,
 ): Promise<Account> {
-  const account = await newAccount(chain);
+  const account = await newAccount(chain, walletId);
   const amounts = deposits.map(coins);
   for (const amount of amounts) await fund(chain, symbol, account.address, amount);
   const sum = amounts.reduce((total, amount) => total + parseUnits(amount, decimals), 0n);

@@ -13,10 +13,13 @@ export function pids(part: string): number[] {
 export function pause(part: string, count = Infinity): void {
   for (const pid of pids(part)
     .slice(0, count)
-    .flatMap((parent) => [parent, ...(part === 'postgres' ? childrenOf(parent) : [])])) {
-    process.kill(pid, 'SIGSTOP');
-    paused.add(pid);
-  }
+    .flatMap((parent) => [parent, ...(part === 'postgres' ? childrenOf(parent) : [])]))
+    pauseProcess(pid);
+}
+
+export function pauseProcess(pid: number): void {
+  process.kill(pid, 'SIGSTOP');
+  paused.add(pid);
 }
 
 export function resumeAll(): void {
