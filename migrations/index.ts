@@ -49,6 +49,7 @@ import { WalletSums0064 } from './0064-wallet-sums';
 import { ListTotals0065 } from './0065-list-totals';
 import { BlacklistClaims0066 } from './0066-blacklist-claims';
 import { PayerBrake0068 } from './0068-payer-brake';
+import { OutboxTurns0077 } from './0077-outbox-turns';
 
 /** In this order. A released migration is never edited: a change is a new file. */
 export const migrations = [
@@ -103,4 +104,5 @@ export const migrations = [
   ListTotals0065,
   BlacklistClaims0066,
   PayerBrake0068,
+  OutboxTurns0077,
 ];

@@ -10,7 +10,7 @@ interface Endpoints<E> {
 
 /**
  * Offers signed bytes to one endpoint after the other. A refusal counts at once where every node would refuse, else where no other one
- * takes them: then one that is waited for counts before another.
+ * takes them: then one that is waited for counts before another, and among these one whose words are known.
  * @throws what `endpoints.run` throws when no endpoint has said anything.
  */
 export async function offer<E>(endpoints: Endpoints<E>, send: (endpoint: E) => Promise<Offered>): Promise<BroadcastOutcome> {
@@ -25,7 +25,8 @@ export async function offer<E>(endpoints: Endpoints<E>, send: (endpoint: E) => P
       throw new Error(refusal.reason);
     });
   } catch (error) {
-    const refusal = refusals.find(({ outcome }) => outcome === 'waiting') ?? refusals[0];
+    const waiting = refusals.filter((refusal) => refusal.outcome === 'waiting');
+    const refusal = waiting.find(({ passing }) => passing !== 'unknown') ?? waiting[0] ?? refusals[0];
     if (refusal) return refusal;
     throw error;
   }

@@ -4,6 +4,7 @@ import { endEarlyAnswered } from './connections';
 import type { GatewayState } from './context';
 import { handleErrors } from './errors';
 import type { RequestLimits } from './limits/limits';
+import { RefusalPace } from './limits/refusal-pace';
 import { observe } from './observe';
 import { createOpenApi } from './openapi';
 import { createRouter, unmatched } from './router';
@@ -19,18 +20,28 @@ export interface AppOptions {
   /** Health: also served without the base path, and with a limit of its own. */
   operational: Route[];
   limits: RequestLimits;
+  pace?: RefusalPace;
   /** Shown as `environment` in the document. */
   environment: string;
 }
 
 /** The Koa application: the middleware of all requests, then the routes. */
-export function createApp({ log, trustProxy, routes, operational, limits, environment }: AppOptions): Koa<GatewayState> {
+export function createApp({
+  log,
+  trustProxy,
+  routes,
+  operational,
+  limits,
+  pace = new RefusalPace(),
+  environment,
+}: AppOptions): Koa<GatewayState> {
   // only the last address of X-Forwarded-For comes from the proxy; earlier ones can be forged by the caller
   const app = new Koa<GatewayState>({ proxy: trustProxy, maxIpsCount: 1 });
   app.silent = true;
   const health = limits.guardOperational(operational);
   const documentedRoutes = (document: Route): Route[] => [...limits.guard([...routes, document]), ...health];
   const document = createOpenApi(documentedRoutes, environment);
+  app.use(pace.middleware as never);
   app.use(observe(log) as never);
   app.use(endEarlyAnswered as never);
   app.use(handleErrors as never);

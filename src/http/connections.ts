@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { Semaphore, type SemaphoreLimits } from '../platform/semaphore';
 import type { Middleware } from './context';
 import type { OpenConnections } from './open-connections';
 
@@ -16,6 +17,11 @@ export interface ConnectionLimits {
 const leastBytesPerSecond = 1_000;
 /** Requests that have been sent without waiting for the answers to earlier ones. */
 const maxPipelined = 16;
+/**
+ * Of these, over all connections, few are worked on at the same time: what is sent so leaves the process to clients that wait. Each connection
+ * has one that waits, at most.
+ */
+const pipelined: SemaphoreLimits = { permits: 2, maxWaiting: 10_000, maxWaitMs: 60_000 };
 /** What is left of a body after its answer and may still be read, so that the connection can be used again. */
 const maxDiscardedBytes = 100 * 1024;
 
@@ -31,6 +37,7 @@ export class OpenRequests {
   private readonly newest = new WeakMap<Socket, IncomingMessage>();
   /** Resolved once the newest request is answered. */
   private readonly turns = new WeakMap<Socket, Promise<void>>();
+  private readonly pipelined = new Semaphore(pipelined);
 
   constructor(
     private readonly lingerMs: number,
@@ -73,13 +80,20 @@ export class OpenRequests {
 
   /**
    * Works on the requests of a connection one after the other, since they are answered in their order anyway (RFC 9112, section 9.3.2): a
-   * connection that does not wait for answers takes no more of the process than one that does.
+   * connection that does not wait for answers takes no more of the process than one that does, and all of them together only a small part.
    */
   inTurn({ socket }: IncomingMessage, response: ServerResponse, work: () => void): void {
     const previous = this.turns.get(socket);
-    this.turns.set(socket, new Promise((resolve) => response.once('close', () => resolve())));
-    if (previous === undefined) return work();
-    void previous.then(() => void (socket.destroyed || work()));
+    const answered = new Promise<void>((resolve) => response.once('close', () => resolve()));
+    this.turns.set(socket, answered);
+    const isPipelined = (this.counts.get(socket) ?? 0) > 1;
+    if (!previous || !isPipelined) return work();
+    void previous.then(async () => {
+      if (!(await this.pipelined.acquire())) return void socket.destroy();
+      if (!socket.destroyed) work();
+      await (socket.destroyed || answered);
+      this.pipelined.release();
+    });
   }
 }
 

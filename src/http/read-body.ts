@@ -20,18 +20,23 @@ export const readJson = (ctx: GatewayContext): Promise<unknown> => readValue(ctx
  * @throws GatewayError as `readJson`; invalid_parameter also for other values than objects, too many or too deeply nested ones, and a field `__proto__`, which validation ignores.
  */
 export async function readObject(ctx: GatewayContext): Promise<unknown> {
-  const value = await readValue(ctx, 'error');
+  const value = await readValue(ctx, 'error', assertLimited);
   if (value === undefined) return {};
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalidBody('is not a JSON object');
-  assertLimited(value);
   return value;
 }
 
-async function readValue(ctx: GatewayContext, protoAction: 'ignore' | 'error'): Promise<unknown> {
+async function readValue(
+  ctx: GatewayContext,
+  protoAction: 'ignore' | 'error',
+  assertText: (bytes: Buffer) => void = () => undefined,
+): Promise<unknown> {
   if (!hasBody(ctx)) return undefined;
   assertMediaType(ctx.get('Content-Type'));
-  const text = decode(await readBytes(ctx));
+  const bytes = await readBytes(ctx);
+  const text = decode(bytes);
   if (text === '') return undefined;
+  assertText(bytes);
   try {
     return parse(text, { protoAction }) as unknown;
   } catch (error) {
@@ -81,15 +86,33 @@ function decode(bytes: Buffer): string {
   }
 }
 
-/** Not by recursion: a body may have 50,000 levels. */
-function assertLimited(value: object): void {
-  let level: unknown[] = [value];
-  let count = 0;
-  for (let depth = 1; level.length > 0; depth++) {
+const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];
+const isOpening = (byte: number): boolean => byte === 0x7b || byte === 0x5b;
+const isClosing = (byte: number): boolean => byte === 0x7d || byte === 0x5d;
+const isSpace = (byte: number): boolean => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d);
+
+/**
+ * Counts values and levels in the bytes, before anything is made of them: parsing what is refused would take ten times as long. Of what is
+ * no JSON it may count anything; parsing refuses it.
+ */
+function assertLimited(bytes: Buffer): void {
+  let [depth, count] = [0, 1];
+  let [isText, isFirst] = [false, false];
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at] as number;
+    if (isText) {
+      if (byte === backslash) at += 1;
+      else if (byte === quote) isText = false;
+      continue;
+    }
+    if (isSpace(byte)) continue;
+    if (byte === comma || (isFirst && !isClosing(byte))) count += 1;
+    isFirst = isOpening(byte);
+    isText = byte === quote;
+    if (isFirst) depth += 1;
+    else if (isClosing(byte)) depth -= 1;
     if (depth > maxDepth) throw invalidBody(`has more than ${maxDepth} levels`);
-    count += level.length;
     if (count > maxValues) throw invalidBody(`has more than ${maxValues} values`);
-    level = level.flatMap((each) => (typeof each === 'object' && each !== null ? (Object.values(each) as unknown[]) : []));
   }
 }
 

@@ -151,8 +151,11 @@ export interface Broadcast {
 export type BroadcastResult =
   /** `status`: of the transfer, SUBMITTED unless it has ended. */
   | { outcome: 'accepted'; hash: string; status: string }
-  /** Not accepted as long as what it depends on is in no block; it is sent again. `passing`: soon, and `price`: a higher one would help too. */
-  | { outcome: 'waiting'; reason: string; passing?: 'price' | 'view' }
+  /**
+   * Not accepted as long as what it depends on is in no block; it is sent again. `passing`: soon, and `price`: a higher one would help too;
+   * `unknown`: for hours, since nobody knows what the nodes mean.
+   */
+  | { outcome: 'waiting'; reason: string; passing?: 'price' | 'view' | 'unknown' }
   | { outcome: 'rejected'; reason: string }
   /** Not sent: the destination was blacklisted after signing had begun. */
   | { outcome: 'blacklisted' }

@@ -5,6 +5,8 @@ import { type Deliveries, findBacklogs, type OutboxKind, type OutboxMessage, out
 
 /** How long a message waits after a failed delivery: those behind it must not wait for one that always fails. */
 const retrySeconds = 5;
+/** Postponed messages are due again together, at the next multiple of this: between these times they are no backlog. */
+const postponeSeconds = 20;
 /** Messages of one kind per round. */
 const batch = 50;
 const concurrency = 10;
@@ -69,7 +71,7 @@ export class OutboxDispatcher {
       [kind, batch, [...full]],
     );
     let isLast = rows.length < batch;
-    const [delivered, failed]: [string[], string[]] = [[], []];
+    const [delivered, failed, postponed]: [string[], string[], string[]] = [[], [], []];
     let failure: unknown;
     // after a failure the workflow service is likely to be down: the rest is not tried in this round
     for (let start = 0; start < rows.length && !failure; start += concurrency) {
@@ -81,6 +83,7 @@ export class OutboxDispatcher {
           failure ??= outcome.reason;
           failed.push(id);
         } else if (outcome.value === 'delivered') delivered.push(id);
+        else if (outcome.value === 'postponed') postponed.push(id);
         else if (chain !== null) full.add(chain);
         else isLast = true;
       });
@@ -89,6 +92,14 @@ export class OutboxDispatcher {
       await manager.query(
         `update workflow_outbox set deliver_after = clock_timestamp() + make_interval(secs => $2) where outbox_id = any($1::bigint[])`,
         [failed, retrySeconds],
+      );
+    }
+    if (postponed.length > 0) {
+      await manager.query(
+        `update workflow_outbox
+            set deliver_after = to_timestamp((floor(extract(epoch from clock_timestamp()) / $2::int) + 1) * $2::int)
+          where outbox_id = any($1::bigint[])`,
+        [postponed, postponeSeconds],
       );
     }
     if (delivered.length > 0) await manager.query('delete from workflow_outbox where outbox_id = any($1::bigint[])', [delivered]);

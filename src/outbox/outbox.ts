@@ -14,35 +14,35 @@ export interface OutboxMessage {
   clientId: string;
   /** Of messages that wait for room on a chain. */
   chain?: string;
-  /** Clients take turns: many messages of one client do not delay those of others. */
-  takesTurns?: boolean;
 }
 
+/** Kinds with which clients take turns: many messages of one client do not delay those of others. */
+const kindsWithTurns: readonly OutboxKind[] = ['start_key_generation', 'start_transfer'];
+
 /**
- * How the messages of each kind are delivered. `later`: there is no room now. Repeated delivery must be harmless: after a crash
- * between a delivery and its record the message is delivered again.
+ * How the messages of each kind are delivered. `later`: there is no room now, on its chain or at all. `postponed`: for a reason of its own,
+ * which keeps no other message waiting. Repeated delivery must be harmless: after a crash between a delivery and its record the message is
+ * delivered again.
  * @throws Error when the workflow service does not respond.
  */
-export type Deliveries = Record<OutboxKind, (message: OutboxMessage) => Promise<'delivered' | 'later'>>;
+export type Deliveries = Record<OutboxKind, (message: OutboxMessage) => Promise<'delivered' | 'later' | 'postponed'>>;
 
 /** Deliveries that one process makes at a time directly after its commits; the dispatcher makes the others. */
 const maxDirectDeliveries = 8;
 
 /**
- * Records a message in the database transaction of the act it is about. The caller of messages that take turns holds a lock until its
- * commit: a message's turn is one after its client's last waiting message, and at least the earliest turn that waits.
+ * Records a message in the database transaction of the act it is about. Where clients take turns, a message's turn is one after its
+ * client's last waiting message, and at least the earliest turn that waits; messages of one client that are written at the same time may
+ * have the same one.
  */
-export async function enqueue(
-  manager: EntityManager,
-  { kind, subjectId, clientId, chain, takesTurns = false }: OutboxMessage,
-): Promise<void> {
+export async function enqueue(manager: EntityManager, { kind, subjectId, clientId, chain }: OutboxMessage): Promise<void> {
   await manager.query(
     `insert into workflow_outbox (kind, subject_id, client_id, chain, turn)
-     select $1, $2, $3, $4, case when $5 then (
-       select coalesce(greatest(min(turn), max(turn) filter (where client_id = $3) + 1), 0) from workflow_outbox where kind = $1
-     ) else 0 end
+     select $1, $2, $3, $4, case when $5 then coalesce(greatest(
+       (select min(turn) from workflow_outbox where kind = $1),
+       (select max(turn) + 1 from workflow_outbox where kind = $1 and client_id = $3)), 0) else 0 end
      on conflict (kind, subject_id) do nothing`,
-    [kind, subjectId, clientId, chain ?? null, takesTurns],
+    [kind, subjectId, clientId, chain ?? null, kindsWithTurns.includes(kind)],
   );
 }
 
@@ -79,7 +79,7 @@ export class WorkflowOutbox {
     const { kind, subjectId } = message;
     try {
       if (await this.isBehind(message)) return;
-      if ((await this.deliveries[kind](message)) === 'later') return;
+      if ((await this.deliveries[kind](message)) !== 'delivered') return;
       // a row that the dispatcher has locked is deleted by the dispatcher
       await this.database.query(
         `delete from workflow_outbox where outbox_id in (

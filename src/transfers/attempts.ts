@@ -15,6 +15,7 @@ export interface Attempt {
   expiry: JsonObject | null;
   begunAt: Date;
   signed: { id: string; bytes: Hex } | null;
+  signedAt: Date | null;
   /** A chain node has accepted it. */
   isBroadcast: boolean;
   /** Why it can never be executed any more. */

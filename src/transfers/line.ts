@@ -17,6 +17,17 @@ export const accountsBehindParked = `select t.account_id, t.chain from chain_cur
    join transactions t on t.chain = c.chain and t.status = 'NEEDS_ATTENTION' and ${mayBeExecuted}
   where t.account_id is not null and exists (select from reservations r where r.tx_id = t.tx_id and r.ordinal is not null)`;
 
+/** Whose line it is. */
+export interface LinePlace {
+  /** null: of a sender that is no account of a client. */
+  account_id: string | null;
+  chain: string;
+}
+
+/** Few: each has a transaction that waits for an operator. */
+export const findAccountsBehindParked = (manager: EntityManager): Promise<LinePlace[]> =>
+  manager.query<LinePlace[]>(`select distinct account_id, chain from (${accountsBehindParked}) behind`);
+
 /** Parked transactions of one sender that are looked at. */
 const limit = 20;
 

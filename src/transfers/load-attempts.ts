@@ -18,6 +18,7 @@ interface Row {
   signing_begun_at: Date;
   tx_hash: string | null;
   signed: Hex | null;
+  signed_at: Date | null;
   broadcast_at: Date | null;
   included_id: string | null;
   block_number: string | null;
@@ -66,6 +67,7 @@ function toAttempt(row: Row): Attempt {
     expiry: row.expiry,
     begunAt: row.signing_begun_at,
     signed: row.tx_hash === null || row.signed === null ? null : { id: row.tx_hash, bytes: row.signed },
+    signedAt: row.signed_at,
     isBroadcast: row.broadcast_at !== null,
     impossibleProof: row.impossible_proof,
     inclusion: row.is_contradicted ? null : toInclusion(row),

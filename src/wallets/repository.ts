@@ -75,12 +75,7 @@ export class WalletRepository {
           requestId,
         },
       );
-      await enqueue(manager, {
-        kind: 'start_key_generation',
-        subjectId: wallet.walletId,
-        clientId: wallet.clientId,
-        takesTurns: true,
-      });
+      await enqueue(manager, { kind: 'start_key_generation', subjectId: wallet.walletId, clientId: wallet.clientId });
     };
     return inTransaction(this.database, work, requestTransaction);
   }

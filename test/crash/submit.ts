@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { ApiClient } from '../../dev/demo/client';
 import type { Account } from '../e2e/support';
 import { fixtureOf } from '../families';
 import { api, type ClientName } from '../stack/client';
@@ -20,6 +21,8 @@ interface SubmitOptions {
   chain?: string;
   /** Whose account it is. */
   client?: ClientName;
+  /** APIs that get each request at the same time, in place of that of the stack. */
+  servers?: ApiClient[];
   /** What the client does with the id that an answer `outcome_unknown` names, before it sends the request again. */
   onUnknown?: (txId: string) => Promise<void>;
 }
@@ -29,7 +32,7 @@ export async function submit(
   account: Account,
   to: string,
   amount: string,
-  { chain = 'ethereum', client, onUnknown }: SubmitOptions = {},
+  { chain = 'ethereum', client, servers = [api(client)], onUnknown }: SubmitOptions = {},
 ): Promise<Submission> {
   const answers: string[] = [];
   const sentAt: number[] = [];
@@ -39,14 +42,19 @@ export async function submit(
     headers: { 'idempotency-key': randomUUID() },
   };
   for (const until = Date.now() + retryForMs; Date.now() < until;) {
-    sentAt.push(Date.now());
-    const answer = await api(client)
-      .request<{ tx_id?: string; code?: string }>('POST', '/transfer', request)
-      .catch(() => undefined);
+    const sent = servers.map((server) => {
+      sentAt.push(Date.now());
+      return server.request<{ tx_id?: string; code?: string }>('POST', '/transfer', request).catch(() => undefined);
+    });
+    const responses = await Promise.all(sent);
+    for (const response of responses) {
+      answers.push(response ? `${response.status} ${response.body.code ?? ''}`.trim() : 'no answer');
+      if (response?.body.tx_id) txIds.add(response.body.tx_id);
+    }
+    const accepted = responses.find((response) => response?.status === 202 && response.body.tx_id !== undefined);
+    if (accepted?.body.tx_id) return { answers, sentAt, txIds, txId: accepted.body.tx_id };
+    const [answer] = responses;
     const { tx_id: txId, code = '' } = answer?.body ?? {};
-    answers.push(answer ? `${answer.status} ${code}`.trim() : 'no answer');
-    if (txId) txIds.add(txId);
-    if (answer?.status === 202 && txId) return { answers, sentAt, txIds, txId };
     if (code === 'outcome_unknown' && txId) await onUnknown?.(txId);
     await delay(Math.max(1, Number(answer?.headers.get('retry-after') ?? 1)) * 1000);
   }

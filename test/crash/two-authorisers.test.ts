@@ -1,17 +1,13 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { readFileSync, readlinkSync } from 'node:fs';
-import { freePort } from '../../dev/ports';
 import { transferWorkflowId } from '../../src/messages/workflow-ids';
-import { environmentOf, gatewayQuery, ownPage } from '../adversary/processes';
+import { gatewayQuery } from '../adversary/processes';
 import { recordDifferences } from '../adversary/records';
 import { TemporalClient } from '../adversary/temporal-client';
 import { ledgerDifferences } from '../e2e/ledger';
 import { ends, fundedAccount, transactionWhen } from '../e2e/support';
 import { randomAddress } from '../factories';
 import { killProcess, waitFor } from '../stack/client';
-import { pids } from '../stack/pause';
 import { submit } from './submit';
+import { Twin } from './twin';
 
 /** Two authorisers at a time, of which each is killed and started again while transfers begin: they order as one does. */
 
@@ -19,34 +15,7 @@ const burst = { count: 40, inFlight: 20 };
 /** Transfers that are sent after the others, one at a time, until both authorisers have ordered something. */
 const maxMore = 20;
 
-/** Beside that of the stack: the same program with the same environment, but for its own listener. */
-class SecondAuthoriser {
-  readonly pids: number[] = [];
-  private child: ChildProcess | undefined;
-
-  async start(): Promise<void> {
-    const [pid = 0] = pids('authoriser');
-    const [command = '', ...args] = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').filter(Boolean);
-    const env = { ...environmentOf(pid), METRICS_PORT: String(await freePort()) };
-    this.child = spawn(command, args, { env, cwd: readlinkSync(`/proc/${pid}/cwd`), stdio: 'ignore' });
-    this.pids.push(this.child.pid ?? 0);
-    const isReady = () =>
-      ownPage(env, '/health/ready').then(
-        ({ ok }) => ok,
-        () => false,
-      );
-    await waitFor(isReady, { timeoutMs: 60_000 });
-  }
-
-  async kill(): Promise<void> {
-    if (!this.child || this.child.exitCode !== null) return;
-    const exited = once(this.child, 'exit');
-    this.child.kill('SIGKILL');
-    await exited;
-  }
-}
-
-const second = new SecondAuthoriser();
+const second = new Twin('authoriser');
 let temporal: TemporalClient;
 beforeAll(async () => {
   temporal = await TemporalClient.connect();

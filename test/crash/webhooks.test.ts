@@ -1,22 +1,16 @@
-import { randomBytes, randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
+import { randomUUID } from 'node:crypto';
 import type { DataSource } from 'typeorm';
-import { ApiKeyEntity } from '../../src/auth/entity';
-import { hashSecret } from '../../src/auth/service';
-import { ApiClient } from '../../dev/demo/client';
-import { secretsKey } from '../../dev/credentials';
-import { devPaths } from '../../dev/paths';
+import type { ApiClient } from '../../dev/demo/client';
 import { newId } from '../../src/platform/ids';
-import { SecretBox } from '../../src/platform/secret-box';
 import { webhookWorkflowId } from '../../src/messages/workflow-ids';
-import { buildClient, buildTotp, buildUser, randomAddress, totpCode } from '../factories';
+import { randomAddress } from '../factories';
 import { type Receiver, startReceiver, status, verify } from '../integration/webhooks/receiver';
 import { killProcess, sharedWallet, stack, waitFor } from '../stack/client';
 import { recordRun } from '../replay/record-run';
 import { openDatabase } from '../stack/database';
 import { withTemporal } from '../stack/temporal';
 import { fundedAccount, transactionWhen } from '../e2e/support';
+import { forgetUsers, newUser, newWebhook, unsubscribe } from './users';
 
 const asked = 150;
 const changed = 50;
@@ -27,52 +21,16 @@ let database: DataSource;
 let receiver: Receiver;
 /** Endpoint of the shared account's client, which also has events of other tests. */
 let ofTransfers: Receiver;
-const users: string[] = [];
 beforeAll(async () => {
   database = await openDatabase(stack().postgres.url, { poolSize: 5 });
   [receiver, ofTransfers] = await Promise.all([startReceiver(), startReceiver()]);
 });
 afterAll(async () => {
-  // unsubscribes from events of other tests; in the database, since a second factor would have to wait for its next code
-  await database.query(
-    `update webhook_endpoints set status = 'disabled', disabled_reason = 'client', disabled_at = now() where url = $1`,
-    [ofTransfers.url],
-  );
-  // a client with a second approver does not let requesters approve: other tests do
-  await database.query('delete from user_totp where user_id = any($1)', [users]);
+  await unsubscribe(database, ofTransfers.url);
+  await forgetUsers(database);
   await Promise.all([receiver.close(), ofTransfers.close()]);
   await database.destroy();
 });
-
-interface TestUser {
-  api: ApiClient;
-  clientId: string;
-  userId: string;
-  code: string;
-}
-
-/** A user with a second factor, of a new client unless one is given; requests go through the API. */
-async function newUser(ofClient?: string): Promise<TestUser> {
-  const folder = path.dirname(String(process.env.GATEWAY_TEST_STACK));
-  const box = new SecretBox(readFileSync(secretsKey(devPaths(folder).secrets, 'TOTP_SECRETS_KEY'), 'utf8'), 'TOTP_SECRETS_KEY');
-  const client = ofClient === undefined ? await buildClient(database) : { clientId: ofClient };
-  const user = await buildUser(database, client);
-  const [apiKey, apiSecret] = [`key_${newId()}`, randomBytes(32).toString('base64url')];
-  const { clientId } = client;
-  const { userId } = user;
-  users.push(userId);
-  await database.manager.insert(ApiKeyEntity, { keyId: newId(), clientId, userId, apiKey, secretHash: hashSecret(apiSecret) });
-  const code = totpCode(await buildTotp(database, box, user));
-  return { api: new ApiClient(stack().base_url, { api_key: apiKey, api_secret: apiSecret }), clientId, userId, code };
-}
-
-async function newWebhook({ api, code }: TestUser, url: string, events: string[] | null) {
-  const { status: answered, body } = await api.request<{ webhook_id: string; secret: string }>('POST', '/webhooks', {
-    body: { url, events, mfa_code: code },
-  });
-  expect(answered).toBe(201);
-  return { webhookId: body.webhook_id, secret: body.secret };
-}
 
 /** Repeats with the same key until there is an answer, as a client would. */
 function insist<T>(api: ApiClient, url: string, body?: object): Promise<T> {
@@ -88,7 +46,7 @@ function insist<T>(api: ApiClient, url: string, body?: object): Promise<T> {
 }
 
 test(`kill -9 of worker and api during ${asked + changed} events and ${transferred} transfers: each arrives at least once, ids stay, none is invented`, async () => {
-  const user = await newUser();
+  const user = await newUser(database);
   const { api, clientId, userId } = user;
   const { webhookId, secret } = await newWebhook(user, receiver.url, null);
   const transfers = await prepareTransfers();
@@ -163,7 +121,7 @@ test(`kill -9 of worker and api during ${asked + changed} events and ${transferr
 async function prepareTransfers() {
   const wallet = await sharedWallet();
   const account = await fundedAccount('ethereum', { ETH: '1' });
-  const user = await newUser(wallet.client_id);
+  const user = await newUser(database, wallet.client_id);
   const { secret } = await newWebhook(user, ofTransfers.url, ['transaction.created', 'transaction.updated']);
   const body = {
     from_address: account.address,

@@ -23,16 +23,19 @@ export async function afterSending(
   result: BroadcastResult,
   { attempt, tries }: { attempt: number; tries: number },
 ): Promise<Next> {
-  const { txId, progress } = state;
-  state.unsentReason = null;
+  const { txId, progress, unsent } = state;
+  state.unsent = null;
   switch (result.outcome) {
     case 'accepted':
       progress.passed(result.status);
       return follow(state);
-    case 'waiting':
-      progress.report('broadcast', result.reason, attempt);
-      if (result.passing === 'view') state.unsentReason = result.reason;
-      return follow(state, result.passing !== undefined);
+    case 'waiting': {
+      const { reason, passing } = result;
+      progress.report('broadcast', reason, attempt);
+      if (passing === 'view' || passing === 'unknown') state.unsent = { reason, passing };
+      // words that nobody knows may not be about what passes soon
+      return follow(state, passing !== undefined && (passing !== 'unknown' || unsent?.passing !== 'unknown'));
+    }
     case 'unsigned':
       return { next: 'resume', kind: result.kind };
     case 'withheld':

@@ -40,7 +40,7 @@ async function nextStatus(state: TransferState): Promise<ChainObservation> {
   const observed = await state.nextObservation(state.polls.next(Math.min(stuckAfterMs, state.timeLeftMs)));
   const seen = observed ?? (await chainActivities(chain).observe({ txId: state.txId }));
   if (seen.state !== 'absent') {
-    state.unsentReason = null;
+    state.unsent = null;
     state.polls.calm();
   }
   const link = seen.hash && explorerTx?.replace('{hash}', seen.hash);
@@ -64,8 +64,10 @@ function whenStuck(state: TransferState): Next {
     return state.isAbandoned ? { next: 'confirm' } : { next: 'broadcast', attempt: state.lastAttempt, tries: 2 };
   }
   if (state.isAbandoned && rules.abandoned === 'expiry') return { next: 'confirm' };
-  if (state.unsentReason !== null && !state.isTimed)
-    return park('broadcast_rejected', state.unsentReason, { next: 'broadcast', attempt: state.lastAttempt, tries: 1 });
+  const again: Next = { next: 'broadcast', attempt: state.lastAttempt, tries: 1 };
+  // for hours, then it is rejected
+  if (state.unsent?.passing === 'unknown') return again;
+  if (state.unsent && !state.isTimed) return park('broadcast_rejected', state.unsent.reason, again);
   // those behind what is abandoned by time wait for its nonce: the authoriser limits its cancellations
   const isLimited = !(state.isTimed && state.isAbandoned);
   if (isLimited && state.lastAttempt >= attemptLimit)

@@ -30,7 +30,7 @@ export class TransferState {
   /** Abandoned: only cancellations are signed. */
   isAbandoned = false;
   /** Why no node has taken the newest attempt yet, where a higher fee would not help. */
-  unsentReason: string | null = null;
+  unsent: { reason: string; passing: 'view' | 'unknown' } | null = null;
   /** Start of the newest attempt's wait for inclusion. */
   waitingSince = 0;
   private held: HeldTransfer | undefined;

@@ -16,7 +16,7 @@ interface Rejection {
 
 /**
  * Error messages of go-ethereum, op-geth, Nethermind, Erigon, Besu, Reth, Nitro and Anvil; the first that fits counts. Words that are not
- * here are a refusal too, which another endpoint may not share.
+ * here may stand for what passes: another endpoint may not share them, nor this one later.
  */
 const rejections: readonly Rejection[] = [
   {
@@ -70,11 +70,14 @@ const rejections: readonly Rejection[] = [
   { pattern: /chain ?id|invalid sender|invalid signature/i, reason: 'signature or chain id refused' },
 ];
 
+/** Of a refusal that nobody knows, in its reason. */
+const maxWords = 12;
+
 const limitsRequests = /rate.?limit|too many requests|request limit|compute units/i;
 
 /**
  * eth_sendRawTransaction. Safe to repeat: bytes that a node already has count as accepted. What is refused for a passing reason is
- * waited for. The reason is never the node's own message, since nodes repeat
+ * waited for, and so is what is refused in words that nobody knows. The reason is never the node's own message, since nodes repeat
  * calldata in it.
  * @throws what the call throws when the node did not respond: the outcome is then unknown and the same bytes are sent again.
  */
@@ -88,12 +91,21 @@ export async function broadcastTo(call: RpcCall, bytes: Hex): Promise<Offered> {
     if (!rejection && (isEndpointTrouble(error) || limitsRequests.test(error.nodeMessage)))
       throw new Error('the endpoint did not pass it on');
     if (rejection?.mayBeKnown && (await isKnown(call, keccak256(bytes)))) return { outcome: 'accepted' };
-    if (!rejection) return { outcome: 'rejected', reason: `refused by the node (code ${error.code})`, mayTakeElsewhere: true };
+    if (!rejection) return { outcome: 'waiting', reason: unknownReason(error), passing: 'unknown', mayTakeElsewhere: true };
     const { reason, passing } = rejection;
     return passing
       ? { outcome: 'waiting', reason, passing, mayTakeElsewhere: true }
       : { outcome: 'rejected', reason, mayTakeElsewhere: false };
   }
+}
+
+/** Code and plain words: nothing with a digit or a sign in it, as calldata, addresses, urls and keys have. */
+function unknownReason({ code, nodeMessage }: NodeRefusal): string {
+  const words = nodeMessage
+    .split(/\s+/)
+    .filter((word) => /^[a-z]{1,20}[,.:;]?$/i.test(word))
+    .slice(0, maxWords);
+  return [`refused by the node (code ${code})`, words.join(' ')].filter(Boolean).join(': ');
 }
 
 async function isKnown(call: RpcCall, hash: Hex): Promise<boolean> {

@@ -30,7 +30,8 @@ export interface Observer {
 
 /**
  * `lacking`: the node does not have the blocks that the proof needs; another one may. `open`: it may still be executed. `agreed`: blocks that
- * every endpoint has to have, since this one has another chain than the one that the transaction was made on, or lies.
+ * every endpoint has to have: the one that ends the proof, and those in place of the referred one, where this node has another chain than
+ * the one that the transaction was made on, or lies.
  */
 export type Expiry = { state: 'open' } | { state: 'lacking' } | { state: 'expired'; proof: ImpossibleProof; agreed: Header[] };
 
@@ -67,7 +68,7 @@ export async function findExpiry(node: TronNode, { chain, head, now }: Observer,
       : { reference_block: start.number, reference_hash: start.id }),
     ...{ end_block: end.number, end_hash: end.id },
   };
-  return { state: 'expired', proof, agreed: others ? [...others, end] : [] };
+  return { state: 'expired', proof, agreed: [...(others ?? []), end] };
 }
 
 /** The block behind which the walk begins; blocks before the newest one of the reference's number may hold the transaction as well. */

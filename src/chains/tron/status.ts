@@ -10,7 +10,7 @@ import { findEffect } from './effects';
 import { type Expiry, findExpiry, type Observer } from './expiry';
 import type { TronNode } from './node';
 
-type Endpoints = Pick<EndpointList<TronNode>, 'run' | 'some' | 'every'>;
+type Endpoints = Pick<EndpointList<TronNode>, 'run' | 'every'>;
 
 /** Where the client asks, and by which clock. */
 export interface Sight {
@@ -38,7 +38,7 @@ export async function proveAt(node: TronNode, { endpoints, chain, now }: Sight, 
   if (await node.findReceipt(id)) return null;
   const { state } = await findAgreedExpiry(node, endpoints, { chain, head, now }, unsigned);
   if (state === 'lacking') throw new Error('it lacks blocks that a proof needs');
-  if (state === 'unagreed') throw new Error('another endpoint does not show the blocks of its proof');
+  if (state === 'unagreed') throw new Error('another endpoint does not answer, or does not show the blocks of the proof');
   return state === 'expired' ? { endpoint: node.host, block: { number: head.number, hash: head.id } } : null;
 }
 
@@ -86,8 +86,9 @@ async function stateOf(
 }
 
 /**
- * As findExpiry; a node may leave a transaction out of its answers, or follow another chain: no other one may have executed it. Where the
- * block that it refers to is gone, every endpoint has to show the chain that proves it: until they agree, nothing is proven.
+ * As findExpiry; a node may leave a transaction out of its answers, or follow another chain. So every configured endpoint has to answer that
+ * it has not executed it, and to show the block that ends the proof, without which it may not have come so far; where the block that the
+ * transaction refers to is gone, those in its place too. Until all do, nothing is proven.
  * @throws Error when another node has executed it, so that this one is asked for its state
  */
 async function findAgreedExpiry(
@@ -99,11 +100,14 @@ async function findAgreedExpiry(
   const expiry = await findExpiry(node, observer, unsigned);
   if (expiry.state !== 'expired') return expiry;
   const id = transactionId(unsigned);
-  if (await endpoints.some(async (other) => (await other.findReceipt(id)) !== null))
-    throw new Error('another endpoint has executed what this one lacks');
-  const { agreed } = expiry;
-  if (agreed.length > 0 && !(await endpoints.every((other) => hasBlocks(other, agreed)))) return { state: 'unagreed' };
-  return expiry;
+  let isExecuted = false;
+  const isAgreed = await endpoints.every(async (other) => {
+    if (!(await other.findReceipt(id))) return hasBlocks(other, expiry.agreed);
+    isExecuted = true;
+    return false;
+  });
+  if (isExecuted) throw new Error('another endpoint has executed what this one lacks');
+  return isAgreed ? expiry : { state: 'unagreed' };
 }
 
 async function hasBlocks(node: TronNode, blocks: Header[]): Promise<boolean> {

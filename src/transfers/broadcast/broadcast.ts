@@ -5,17 +5,19 @@ import { isBlacklisted } from '../../screening/destinations';
 import type { TransactionEntity } from '../../transactions/entity';
 import { findTransaction, findTransactionForUpdate, isEnded } from '../../transactions/state';
 import type { Attempt, Attempts, SignedAttempt } from '../attempts';
-import { type ChainDependencies, getClient, type TransferDependencies } from '../dependencies';
+import { getClient, type ObserveDependencies, type TransferDependencies } from '../dependencies';
 import { toDestination } from '../destination';
 import { loadAttempts } from '../load-attempts';
 import { enterSubmitted, markSubmitted, recordSigned } from '../sign/record-signed';
 import { markBroadcast } from '../sign/store-attempt';
 import { sendAttempt } from './send-attempt';
+import { limitUnknown } from './unknown-refusal';
 
-export type BroadcastDependencies = ChainDependencies & Pick<TransferDependencies, 'getFamily'>;
+export type BroadcastDependencies = ObserveDependencies & Pick<TransferDependencies, 'getFamily'>;
 
 /** What is sent, unless the result says why nothing is. */
-type Found = { outcome: 'signed'; transfer: TransactionEntity; signed: SignedAttempt['signed'] } | BroadcastResult;
+type Found =
+  { outcome: 'signed'; transfer: TransactionEntity; signed: SignedAttempt['signed']; signedAt: Date } | BroadcastResult;
 
 /**
  * Stores what nodes have signed, sends the stored bytes, the only thing that is ever sent, and makes the transfer SUBMITTED. Each of
@@ -33,9 +35,9 @@ export async function broadcastAttempt(
     ? await inTransaction(deps.database, (locked) => record(deps, locked, { txId, attempt, ...signatures }))
     : await findStored(deps, { txId, attempt });
   if (found.outcome !== 'signed') return found;
-  const { transfer, signed } = found;
+  const { transfer, signed, signedAt } = found;
   const sent = await sendAttempt(manager, getClient(deps, transfer.chain), txId, { attempt, signed });
-  if (sent.outcome !== 'accepted') return sent;
+  if (sent.outcome !== 'accepted') return limitUnknown(deps, transfer, { attempt, signedAt }, sent);
   const { status } = await markSubmitted(deps, transfer, { attempt, id: signed.id });
   return { outcome: 'accepted', hash: signed.id, status };
 }
@@ -83,11 +85,11 @@ async function judge(
   manager: EntityManager,
   transfer: TransactionEntity,
   { isAbandoned }: Attempts,
-  { kind, signed, isBroadcast, inclusion }: Attempt,
+  { kind, signed, signedAt, isBroadcast, inclusion }: Attempt,
 ): Promise<Found> {
   if (kind !== 'cancellation') {
     if (isAbandoned) return { outcome: 'withheld' };
     if (!isBroadcast && !inclusion && (await isBlacklisted(manager, toDestination(transfer)))) return { outcome: 'blacklisted' };
   }
-  return signed ? { outcome: 'signed', transfer, signed } : { outcome: 'unsigned', kind };
+  return signed ? { outcome: 'signed', transfer, signed, signedAt: signedAt ?? new Date() } : { outcome: 'unsigned', kind };
 }

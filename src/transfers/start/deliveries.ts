@@ -13,6 +13,7 @@ export interface TransferDeliveryDependencies {
 
 interface SubjectRow {
   client_id: string;
+  account_id: string | null;
   chain: string;
   token_symbol: string;
   request_id: string | null;
@@ -32,12 +33,13 @@ export function transferDeliveries(deps: TransferDeliveryDependencies): Omit<Del
 async function start(
   deps: TransferDeliveryDependencies,
   { subjectId: txId, chain = '' }: OutboxMessage,
-): Promise<'delivered' | 'later'> {
+): Promise<'delivered' | 'later' | 'postponed'> {
   const { database, workflows, starts, log } = deps;
-  // first, so that messages take room in the order in which they are delivered
+  const subject = await findSubject(database, txId);
+  if (!subject.ended && (await starts.isBehindParked(database.manager, subject))) return 'postponed';
   if (!(await starts.take(database.manager, chain))) return 'later';
   try {
-    const started = await workflows.start(toStart(txId, await findSubject(database, txId)));
+    const started = await workflows.start(toStart(txId, subject));
     if (started === 'closed' && !(await findSubject(database, txId)).ended) alarm(log, txId);
     return 'delivered';
   } catch (error) {
@@ -63,7 +65,7 @@ async function notify(
 
 async function findSubject(database: DataSource, txId: string): Promise<SubjectRow> {
   const [row] = await database.query<SubjectRow[]>(
-    `select client_id, chain, token_symbol, request_id, ended_at is not null as ended,
+    `select client_id, account_id, chain, token_symbol, request_id, ended_at is not null as ended,
             exists (select from workflow_outbox where kind = 'start_transfer' and subject_id = tx_id) as unstarted
        from transactions where tx_id = $1`,
     [txId],

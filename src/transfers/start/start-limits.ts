@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { CachedValue } from '../../platform/cached-value';
 import { GatewayError } from '../../platform/errors';
-import { accountsBehindParked } from '../line';
+import { accountsBehindParked, findAccountsBehindParked, type LinePlace } from '../line';
 
 /** A transfer that is signed and sent makes room for the next one after at most this time. */
 const recountMs = 250;
@@ -26,6 +26,7 @@ export class StartLimits {
   /** Starts per chain since the last count of transfers in flight. */
   private started = new Map<string, number>();
   private readonly pending = new CachedValue(countPending);
+  private readonly behindParked = new CachedValue(findAccountsBehindParked);
   private readonly inFlight = new CachedValue(async (manager) => {
     const startedBefore = new Map(this.started);
     const count = await countInFlight(manager);
@@ -57,6 +58,15 @@ export class StartLimits {
     if ((inFlight.get(chain) ?? 0) + (this.started.get(chain) ?? 0) >= this.settings.maxInFlight) return false;
     this.add(chain, 1);
     return true;
+  }
+
+  /**
+   * Nothing of this account is begun on the chain before an operator has decided about another transfer: it is not started either, so that
+   * what has waited takes room like everything else once the line goes on.
+   */
+  async isBehindParked(manager: EntityManager, { account_id: accountId, chain }: LinePlace): Promise<boolean> {
+    const behind = await this.behindParked.get(manager);
+    return behind.some((place) => place.account_id === accountId && place.chain === chain);
   }
 
   /** Returns the capacity of a transfer that was not started. */

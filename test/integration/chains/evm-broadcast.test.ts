@@ -92,12 +92,34 @@ test.each([
   expect(counts).toEqual([1, 0]);
 });
 
-test('words that nobody knows: the next endpoint is asked, and it is refused where none takes it', async () => {
+describe('words that nobody knows', () => {
   const refusal = { message: 'a sentence that nobody knows' };
-  expect(await offered([refusal, refusal])).toEqual({ outcome: { outcome: 'accepted' }, counts: [1, 1] });
-  expect((await offered([refusal, refusal], { last: false })).outcome).toEqual({
-    outcome: 'rejected',
-    reason: 'refused by the node (code -32000)',
+  const unknown = (reason: string) => ({ outcome: 'waiting', reason, passing: 'unknown' });
+
+  test('the next endpoint is asked, and it is waited for where none takes it', async () => {
+    expect(await offered([refusal, refusal])).toEqual({ outcome: { outcome: 'accepted' }, counts: [1, 1] });
+    expect(await offered([refusal, refusal], { last: false })).toEqual({
+      outcome: unknown('refused by the node (code -32000): a sentence that nobody knows'),
+      counts: [1, 1],
+    });
+  });
+
+  test('of another endpoint’s words those count that are known', async () => {
+    const full = { message: 'txpool is full' };
+    const known = { outcome: 'waiting', reason: 'the pool of the node is full', passing: 'price' };
+    expect((await offered([refusal, full], { last: false })).outcome).toEqual(known);
+    expect((await offered([full, refusal], { last: false })).outcome).toEqual(known);
+    const final = { outcome: 'rejected', reason: 'signature or chain id refused' };
+    expect((await offered([refusal, { message: 'invalid sender' }], { last: false })).outcome).toEqual(final);
+  });
+
+  test('no more is kept of a message than plain words', async () => {
+    const message = `Oops, 0xf86c8085 from https://node.example/v1/abcdef?key=secret (key_1a2B): said <b>no</b>. ${'calm '.repeat(50)}`;
+    const { outcome } = await offered([{ code: -32055, message }], { last: false });
+    expect(outcome).toEqual(unknown(`refused by the node (code -32055): Oops, from said ${'calm '.repeat(9).trim()}`));
+    expect((await offered([{ message: '0x1234' }], { last: false })).outcome).toEqual(
+      unknown('refused by the node (code -32000)'),
+    );
   });
 });
 

@@ -16,7 +16,7 @@ interface RpcAnswer {
 /** What the proxy says in place of the node; undefined: what the node has said. */
 export type Falsify = (request: RpcRequest, result: unknown) => Pick<RpcAnswer, 'result' | 'error'> | undefined;
 
-/** What the proxy says without asking the node; undefined: the node is asked. */
+/** What the proxy says without asking the node; undefined: the node is asked. If it rejects, the connection is cut. */
 export type Withhold = (request: RpcRequest) => Promise<Pick<RpcAnswer, 'result' | 'error'> | undefined>;
 
 /** An endpoint that asks another one and falsifies some of its answers. */
@@ -45,8 +45,9 @@ export async function startRpcProxy(
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      void answer(Buffer.concat(chunks).toString()).then((answers) =>
-        response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answers)),
+      void answer(Buffer.concat(chunks).toString()).then(
+        (answers) => response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answers)),
+        () => response.destroy(),
       );
     });
   });

@@ -1,6 +1,10 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import Koa from 'koa';
+import type { GatewayState } from '../../../src/http/context';
+import { RefusalPace } from '../../../src/http/limits/refusal-pace';
 import { withinOpenFiles } from '../../../src/http/open-connections';
+import { listen } from '../../../src/http/server';
 import { createFixture, expectProblem, type Fixture } from './fixture';
 
 /** What one client can do to the others by requests that are long, slow, malformed or many at a time. On the loopback interface only. */
@@ -59,10 +63,25 @@ describe('long requests are refused before they are validated', () => {
     const answer = await fixture.call('POST', '/webhooks', { body });
     expect([answer.status, answer.text]).toEqual([400, expect.stringContaining('has more than 2000 values')]);
   });
+  test('values are counted as they are: those of lists and objects, and nothing within a text', async () => {
+    const post = async (body: string) => (await fixture.call('POST', '/wallets', { body })).text;
+    // the body, its two fields, and so many items
+    const listOf = (item: string, items: number) =>
+      `{"wallet_name": "\\",{[" , "x": [ ${Array(items).fill(item).join(' , ')}\n]}`;
+    expect(await post(listOf('1', 1_997))).toContain('is not a known field');
+    expect(await post(listOf('1', 1_998))).toContain('has more than 2000 values');
+    expect(await post(listOf('[]', 1_997))).toContain('is not a known field');
+    expect(await post(listOf('[]', 1_998))).toContain('has more than 2000 values');
+    expect(await post(listOf('{ "a": 1 }', 999))).toContain('has more than 2000 values');
+    expect(await post(listOf('{ "a": 1 }', 998))).toContain('is not a known field');
+    expect(await post(JSON.stringify({ wallet_name: ',[{"'.repeat(5_000) }))).not.toContain('values');
+  });
   test('many levels', async () => {
     const nested = (levels: number) => `{"wallet_name":${'['.repeat(levels)}${']'.repeat(levels)}}`;
     expect((await fixture.call('POST', '/wallets', { body: nested(40) })).text).toContain('has more than 32 levels');
     expect((await fixture.call('POST', '/wallets', { body: nested(20) })).text).toContain('wallet_name');
+    expect((await fixture.call('POST', '/wallets', { body: nested(31) })).text).not.toContain('levels');
+    expect((await fixture.call('POST', '/wallets', { body: nested(32) })).text).toContain('has more than 32 levels');
   });
 });
 
@@ -156,6 +175,52 @@ describe('many at a time', () => {
     const { text, closed } = await talk(slow.repeat(200));
     expect(statusesIn(text)).toEqual([...Array.from({ length: 16 }, () => 200), 429]);
     expect(closed).toBe(true);
+  });
+
+  test('of requests that do not wait for answers two at a time are worked on, over all connections', async () => {
+    const app = new Koa<GatewayState>();
+    const runningAt: number[] = [];
+    let running = 0;
+    app.use(async (ctx) => {
+      runningAt.push((running += 1));
+      await delay(30);
+      running -= 1;
+      ctx.body = 'x';
+    });
+    const server = await listen(app, '127.0.0.1', 0);
+    const sockets = Array.from({ length: 8 }, () => connect(server.port, '127.0.0.1').on('error', () => undefined));
+    try {
+      for (const socket of sockets) socket.write(get('/').repeat(4));
+      for (const until = Date.now() + 5_000; runningAt.length < 32 && Date.now() < until;) await delay(10);
+      // the first ones of all connections, and then the others
+      expect(runningAt).toHaveLength(32);
+      expect(Math.max(...runningAt.slice(0, 8))).toBe(8);
+      expect(Math.max(...runningAt.slice(16))).toBeLessThanOrEqual(2);
+    } finally {
+      for (const socket of sockets) socket.destroy();
+      await server.close();
+    }
+  });
+
+  test('refusals of one address are answered by and by; what is well formed, and other addresses, do not wait', async () => {
+    const pacing = await createFixture({ shared: fixture, pace: new RefusalPace({ perSecond: 10, burst: 5 }) });
+    try {
+      const timed = async (address: string, query = '?nope=1') => {
+        const began = performance.now();
+        const { status } = await pacing.call('GET', `/wallets${query}`, { headers: { 'X-Forwarded-For': address } });
+        return { status, ms: performance.now() - began };
+      };
+      const refused = await Promise.all(Array.from({ length: 15 }, () => timed('203.0.113.20')));
+      expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([400]));
+      const times = refused.map(({ ms }) => ms).sort((a, b) => a - b);
+      expect(times[4]).toBeLessThan(500);
+      expect(times[14]).toBeGreaterThan(800);
+      const [other, fine] = await Promise.all([timed('203.0.113.21'), timed('203.0.113.20', '')]);
+      expect([other.status, fine.status]).toEqual([400, 200]);
+      expect(Math.max(other.ms, fine.ms)).toBeLessThan(500);
+    } finally {
+      await pacing.close();
+    }
   });
 
   test('health has a limit of its own, for each address', async () => {

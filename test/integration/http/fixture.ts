@@ -12,6 +12,7 @@ import type { SettlementWaits } from '../../../src/x402/settlement/service';
 import { type ChainRegistry, loadRegistry } from '../../../src/chains/registry';
 import { entities } from '../../../src/entities';
 import { createApp } from '../../../src/http/app';
+import { RefusalPace } from '../../../src/http/limits/refusal-pace';
 import type { LimitSettings } from '../../../src/http/limits/settings';
 import { toDocument } from '../../../src/http/openapi';
 import { listen } from '../../../src/http/server';
@@ -179,6 +180,8 @@ export interface FixtureOptions {
   /** None unless a test gives one. */
   accountKeyGeneration?: AccountKeyGeneration;
   settleWaitMs?: SettlementWaits;
+  /** As fast as can be unless a test gives one. */
+  pace?: RefusalPace;
 }
 
 /**
@@ -200,6 +203,7 @@ export async function createFixture(options: FixtureOptions = {}): Promise<Fixtu
     attesting = nodeKeys,
     accountKeyGeneration = { generate: () => Promise.reject(new Error('no account has a key of its own here')) },
     settleWaitMs = { 1: 2_000, 2: 1_000, longest: 8_000 },
+    pace = new RefusalPace({ perSecond: 1e6, burst: 1e6 }),
   } = options;
   const test = shared ? { ...shared, drop: () => Promise.resolve() } : withSameLogins(await createTestDatabase({ poolSize }));
   const { database } = test;
@@ -243,7 +247,7 @@ export async function createFixture(options: FixtureOptions = {}): Promise<Fixtu
     webhookTargets,
     log,
   });
-  const server = await listen(createApp({ ...resources, log, trustProxy, environment: 'local' }), '127.0.0.1', 0);
+  const server = await listen(createApp({ ...resources, log, trustProxy, pace, environment: 'local' }), '127.0.0.1', 0);
   const origin = `http://127.0.0.1:${server.port}`;
   const fixture: Omit<Fixture, 'demo' | 'other'> = {
     base: `${origin}/api/v1`,

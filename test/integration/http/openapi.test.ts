@@ -77,3 +77,24 @@ test('schemas have their limits in JSON Schema', () => {
     asset_type: { enum: expect.arrayContaining(['SPL']) },
   });
 });
+
+test('numbers have the maximum, and texts the least length, that the server demands', async () => {
+  const lists = operations().flatMap(({ name, operation }) => {
+    const { parameters = [] } = operation as { parameters?: { name: string; schema: object }[] };
+    const page = parameters.find((parameter) => parameter.name === 'page');
+    return page ? [{ name, schema: page.schema }] : [];
+  });
+  expect(lists.map(({ name }) => name)).toContain('get /wallets');
+  for (const { schema } of lists) expect(schema).toMatchObject({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
+  const { content } = document.paths['/wallets']?.['post']?.requestBody ?? {};
+  expect(content?.['application/json']?.schema.properties).toMatchObject({ wallet_name: { minLength: 1 } });
+
+  const { MAX_SAFE_INTEGER: largest } = Number;
+  for (const [page, status] of [
+    [largest, 200],
+    [largest + 1, 400],
+    [0, 400],
+  ] as const)
+    expect((await fixture.call('GET', `/wallets?page=${page}`)).status).toBe(status);
+  expect((await fixture.call('POST', '/wallets', { body: { wallet_name: '' } })).status).toBe(400);
+});

@@ -1,7 +1,13 @@
+import { OutboxDispatcher } from '../../../src/outbox/dispatcher';
+import { findBacklogs } from '../../../src/outbox/outbox';
+import { createLogger } from '../../../src/platform/logging';
+import { transferDeliveries } from '../../../src/transfers/start/deliveries';
 import { StartLimits } from '../../../src/transfers/start/start-limits';
+import type { TransferWorkflows } from '../../../src/transfers/start/workflows';
+import { buildAccount, buildAsset, buildTransferRequest, fundAccount } from '../../factories';
 import { roomyStartLimits } from '../../ledger';
 import { abandonable } from './abandonable';
-import { begin, begun, ethereum, include, sign, type Fixture } from '../ledger/fixture';
+import { begin, begun, ether, ethereum, include, sign, type Fixture } from '../ledger/fixture';
 import { useFundedFixture } from './fixture';
 
 /** Transfers of one sender are executed in the order of their nonces. */
@@ -67,6 +73,58 @@ describe('behind a transfer that waits for an operator', () => {
   test('one that waits before it was signed keeps nobody waiting', async () => {
     await park(await small());
     expect(await begin(fixture, { txId: await small() })).toMatchObject({ outcome: 'begun' });
+  });
+
+  test('what is accepted meanwhile is not started, and then as far as there is room, in its order; others are not delayed', async () => {
+    const { database, ledger, wallet } = fixture;
+    const silent = createLogger('test', 'silent');
+    const parked = await small();
+    await begun(fixture, { txId: parked });
+    await database.query('delete from workflow_outbox');
+    await park(parked);
+    const behind: string[] = [];
+    for (let count = 0; count < 30; count += 1) behind.push(await small());
+    const other = await buildAccount(database, wallet, ethereum);
+    await buildAsset(database, other, ethereum, 'ETH');
+    await fundAccount(database, other, ethereum, 'ETH', ether);
+    const free = await ledger.lockTransfer(buildTransferRequest(other, ethereum, { tokenSymbol: 'ETH', amount: '0.1' }));
+
+    const started: string[] = [];
+    const start = ({ txId }: { txId: string }) => (started.push(txId), Promise.resolve('started' as const));
+    /** By a process that has just begun. */
+    const dispatch = async (maxInFlight: number): Promise<string[]> => {
+      started.length = 0;
+      await database.query('update workflow_outbox set deliver_after = clock_timestamp()');
+      const starts = new StartLimits({ ...roomyStartLimits, maxInFlight }, () => Promise.resolve(new Map()));
+      const workflows = { start } as unknown as TransferWorkflows;
+      const toNobody = () => Promise.reject(new Error('there is no such message'));
+      const deliveries = {
+        ...transferDeliveries({ database, workflows, starts, log: silent }),
+        start_key_generation: toNobody,
+      };
+      await new OutboxDispatcher(database, deliveries, silent).dispatch();
+      return [...started];
+    };
+    expect(await dispatch(100)).toEqual([free.txId]);
+    // they are asked about again later, and until then nobody waits for them
+    expect(await findBacklogs(database.manager)).toEqual([]);
+    const [postponed] = await database.query<{ count: number; latest: number }[]>(
+      `select count(*)::int, max(extract(epoch from deliver_after - clock_timestamp()))::float as latest from workflow_outbox`,
+    );
+    expect(postponed).toEqual({ count: 30, latest: expect.any(Number) });
+    expect(postponed?.latest).toBeLessThanOrEqual(20);
+    const [cancelled, ...rest] = behind as [string, ...string[]];
+    await ledger.cancelTransfer({ txId: cancelled });
+    expect(await dispatch(100)).toEqual([cancelled]);
+
+    await ledger.beginSigning({ txId: parked, lastAttempt: 1, kind: 'resume' });
+    // of four places the parked one and that of the other account have two
+    const first = await dispatch(4);
+    expect(first).toHaveLength(2);
+    expect(first.every((txId) => rest.slice(0, 10).includes(txId))).toBe(true);
+    expect(await findBacklogs(database.manager)).toEqual([{ kind: 'start_transfer', chain: ethereum.name }]);
+    expect([...first, ...(await dispatch(100))].sort()).toEqual([...rest].sort());
+    expect(await findBacklogs(database.manager)).toEqual([]);
   });
 
   test('they take no room of those that are in flight', async () => {

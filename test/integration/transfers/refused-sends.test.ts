@@ -11,11 +11,15 @@ jest.setTimeout(120_000);
 /** What the node says to bytes before they reach it; null: nothing. */
 let refuse: (raw: string) => Promise<string | null> = () => Promise.resolve(null);
 let refused: string[] = [];
+/** What it says is lost with its connection. */
+let isOut = false;
+let stuckAfterMs = 600_000;
 let proxy: Awaited<ReturnType<typeof startRpcProxy>>;
 
 const served = new ServedChain<FollowFixture>(async () => {
   refuse = () => Promise.resolve(null);
   refused = [];
+  isOut = false;
   const route = async (url: string) => {
     proxy = await startRpcProxy(
       url,
@@ -24,12 +28,13 @@ const served = new ServedChain<FollowFixture>(async () => {
         const message = method === 'eth_sendRawTransaction' ? await refuse(params[0] as string) : null;
         if (message === null) return undefined;
         refused.push(message);
+        if (isOut) throw new Error('the connection is cut');
         return { error: { code: -32000, message } };
       },
     );
     return proxy.url;
   };
-  const fixture = await createFollowFixture({ stuckAfterMs: 600_000 }, route);
+  const fixture = await createFollowFixture({ stuckAfterMs }, route);
   await fixture.send(fixture.alice, ether);
   await fixture.mine(4);
   await fixture.follow();
@@ -40,20 +45,60 @@ afterEach(() => proxy.close());
 const submit = () => served.submit({ tokenSymbol: 'ETH', amount: '0.001', toAddress: served.fixture.bob.address });
 const kinds = async (txId: string) => (await served.fixture.attempts(txId)).map(({ kind }) => kind);
 
+/** A sequencer without a pool: it takes only the next nonce. */
+const refuseGaps = async (raw: string): Promise<string | null> => {
+  const { anvil, alice } = served.fixture;
+  const { nonce = 0 } = parseTransaction(raw as Hex);
+  const next = await anvil.client.getTransactionCount({ address: alice.address as Address });
+  return nonce > next ? `nonce too high: address ${alice.address}, tx: ${nonce}` : null;
+};
+
 // OpenZeppelin Relayer #836: there such transactions were given up, or sent twice
 test('a sequencer without a pool takes only the next nonce: five transfers at once are executed in order, each signed once', async () => {
   const { fixture } = served;
-  const { anvil, alice } = fixture;
-  const nextNonce = () => anvil.client.getTransactionCount({ address: alice.address as Address });
-  refuse = async (raw) => {
-    const { nonce = 0 } = parseTransaction(raw as Hex);
-    return nonce > (await nextNonce()) ? `nonce too high: address ${alice.address}, tx: ${nonce}` : null;
-  };
+  refuse = refuseGaps;
   await served.serve();
   const txIds = await Promise.all(Array.from({ length: 5 }, submit));
   for (const txId of txIds) await served.ends(txId, 'CONFIRMED');
   for (const txId of txIds) expect(await kinds(txId)).toEqual(['first']);
   expect(refused.length).toBeGreaterThan(0);
+  expect((await fixture.balance(fixture.alice, 'ETH')).locked).toBe(0n);
+});
+
+const nonces = async (): Promise<number[]> => {
+  const sql = 'select ordinal::int as nonce from reservations where ordinal is not null order by ordinal';
+  return (await served.fixture.database.query<{ nonce: number }[]>(sql)).map(({ nonce }) => nonce);
+};
+
+/** Sends transfers at once; resolves when each is signed. */
+async function signed(count: number): Promise<string[]> {
+  const sent = await Promise.all(Array.from({ length: count }, submit));
+  await until('all are signed', async () => {
+    const attempts = await Promise.all(sent.map((txId) => served.fixture.attempts(txId)));
+    return attempts.every(([attempt]) => typeof attempt?.signed === 'string');
+  });
+  return sent;
+}
+
+// OpenZeppelin Relayer #843: there what was assigned and never sent filled the nonces from the chain's next one on, was taken for what had
+// been sent, and every later transaction was refused as too high for good
+test('an outage while transfers begin: no nonce that was assigned was ever sent, and all are executed without an operator', async () => {
+  const { fixture } = served;
+  isOut = true;
+  refuse = () => Promise.resolve('');
+  await served.serve();
+  const sent = [...(await signed(3)), ...(await signed(3))];
+  for (const txId of sent) expect((await fixture.attempts(txId))[0]).toMatchObject({ broadcast_at: null });
+  // the chain wants a nonce whose transaction does not reach it yet, and refuses those above it
+  const [head = 0] = await nonces();
+  isOut = false;
+  refuse = (raw) => (parseTransaction(raw as Hex).nonce === head ? Promise.resolve('txpool is full') : refuseGaps(raw));
+  await until('those above the gap are refused', () => Promise.resolve(refused.some((it) => it.startsWith('nonce too high'))));
+  sent.push(...(await signed(1)));
+  refuse = refuseGaps;
+  for (const txId of sent) await served.ends(txId, 'CONFIRMED');
+  for (const txId of sent) expect(await kinds(txId)).toEqual(['first']);
+  expect(await nonces()).toEqual(sent.map((_, index) => head + index));
   expect((await fixture.balance(fixture.alice, 'ETH')).locked).toBe(0n);
 });
 
@@ -81,6 +126,58 @@ test.each(['insufficient funds for gas * price + value: balance 0', 'transaction
   'so is one that says "%s" for a while',
   async (message) => void (await refusedForNow(message)),
 );
+
+describe('words that nobody knows', () => {
+  beforeAll(() => void (stuckAfterMs = 1_000));
+  afterAll(() => void (stuckAfterMs = 600_000));
+  const begin = async (): Promise<string> => {
+    refuse = () => Promise.resolve('Oops, ask 0x1234 again');
+    await served.serve();
+    return submit();
+  };
+  /** Activities of its run with this name. */
+  const countOf = async (txId: string, activity: string): Promise<number> => {
+    const { events } = await served.client.workflow.getHandle(transferWorkflowId(txId)).fetchHistory();
+    const names = (events ?? []).map(({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType?.name);
+    return names.filter((name) => name === activity).length;
+  };
+  const signedBefore = (txId: string, age: string) =>
+    served.fixture.database.transaction(async (manager) => {
+      await manager.query('set local session_replication_role = replica');
+      const change = 'update transfer_attempts set signed_at = clock_timestamp() - $2::interval where tx_id = $1';
+      await manager.query(change, [txId, age]);
+    });
+
+  test('the same bytes are sent again, however often the chain counts them as stuck', async () => {
+    const txId = await begin();
+    await until('sent again, twice', async () => (await countOf(txId, 'broadcast')) > 2);
+    expect(await served.status(txId)).toBe('SIGNING');
+    refuse = () => Promise.resolve(null);
+    await served.ends(txId, 'CONFIRMED');
+    expect(await kinds(txId)).toEqual(['first']);
+    await booksAgree(served.fixture);
+    await served.record(transferWorkflowId(txId), 'transfer-confirmed-refused-in-unknown-words');
+  });
+
+  test('after hours an operator reads them', async () => {
+    const txId = await begin();
+    await until('refused', () => Promise.resolve(refused.length > 1));
+    await signedBefore(txId, '5 hours 59 minutes');
+    const count = await countOf(txId, 'broadcast');
+    await until('sent again', async () => (await countOf(txId, 'broadcast')) > count + 1);
+    expect(await served.status(txId)).toBe('SIGNING');
+    await signedBefore(txId, '6 hours');
+    await until('parked', async () => (await served.status(txId)) === 'NEEDS_ATTENTION');
+    expect(await served.fixture.transaction(txId)).toMatchObject({
+      failure_code: 'broadcast_rejected',
+      failure_message: 'refused by the node (code -32000): Oops, ask again',
+    });
+    refuse = () => Promise.resolve(null);
+    await served.operations.retry(txId);
+    await served.ends(txId, 'CONFIRMED');
+    expect(await kinds(txId)).toEqual(['first']);
+  });
+});
 
 test('a node that refuses for good is not asked again: an operator is', async () => {
   refuse = () => Promise.resolve('intrinsic gas too low: gas 100, minimum needed 21000');

@@ -80,13 +80,14 @@ test('one that was dropped is impossible, and the one in its place is included',
   expect((await statusOfTron(client, made, again)).map(({ state }) => state)).toEqual(['impossible', 'included']);
 });
 
-test('an endpoint that stands still proves nothing, and the next one is asked', async () => {
+test('an endpoint that stands still proves nothing, and while it is configured nor does the next one', async () => {
   const made = await make();
   await chain.control('endpoint', { name: 'still', stopped: true });
   await outlive(made);
   await mine(30);
   await expect(stateOf(made, connectTron(chain, ['still']))).rejects.toMatchObject({ code: 'chain_unavailable' });
-  expect(await stateOf(made, connectTron(chain, ['still', 'other']))).toBe('impossible');
+  expect(await stateOf(made, connectTron(chain, ['still', 'other']))).toBe('absent');
+  expect(await stateOf(made, connectTron(chain, ['other']))).toBe('impossible');
 });
 
 test('an endpoint whose oldest block is younger than the attempt proves nothing, of what was executed and of what was not', async () => {
@@ -126,7 +127,23 @@ test('an endpoint that shows other ids proves nothing', async () => {
   await chain.control('endpoint', { name: 'liar', lie: 'ids' });
   await chain.control('endpoint', { name: 'tall', lie: 'height' });
   await expect(stateOf(made, connectTron(chain, ['tall']))).rejects.toMatchObject({ code: 'chain_unavailable' });
-  expect(await stateOf(made, connectTron(chain, ['liar', 'tall', 'honest']))).toBe('impossible');
+  expect(await stateOf(made, connectTron(chain, ['liar', 'tall', 'honest']))).toBe('absent');
+  expect(await stateOf(made, connectTron(chain, ['honest']))).toBe('impossible');
+});
+
+test('every configured endpoint has to answer that it has not executed it, and to show the last block of the proof', async () => {
+  const made = await make();
+  await outlive(made);
+  await mine(30);
+  const names = ['one', 'two', 'three'];
+  for (const fault of [{ down: true }, { requestsPerSecond: 0 }, { lie: 'ids' }]) {
+    await chain.control('endpoint', { name: 'three', ...fault });
+    expect(await statusOfTron(connectTron(chain, names), made)).toEqual([{ attempt: 1, state: 'absent', isUnagreed: true }]);
+    await expect(connectTron(chain, names).proveImpossible(made.unsigned)).rejects.toMatchObject({ code: 'chain_unavailable' });
+    await chain.control('heal');
+  }
+  expect(await stateOf(made, connectTron(chain, names))).toBe('impossible');
+  expect(await connectTron(chain, names).proveImpossible(made.unsigned)).not.toBeNull();
 });
 
 describe('the gateway’s own clock', () => {
@@ -392,7 +409,6 @@ test('several attempts are looked at at once, and a few at a time', async () => 
   } as unknown as TronNode;
   const endpoints = {
     run: <T>(work: (asked: TronNode) => Promise<T>) => work(node),
-    some: () => Promise.resolve(false),
     every: () => Promise.resolve(false),
   };
   const made = await make();
@@ -409,9 +425,8 @@ test('no proof of a node that leaves a transaction out of its blocks as well, wh
   const sight = (...others: TronNode[]) => ({
     endpoints: {
       run: <T>(work: (asked: TronNode) => Promise<T>) => work(node),
-      some: async (says: (asked: TronNode) => Promise<boolean>) =>
-        (await Promise.allSettled([node, ...others].map(says))).some((it) => it.status === 'fulfilled' && it.value),
-      every: () => Promise.resolve(false),
+      every: async (says: (asked: TronNode) => Promise<boolean>) =>
+        (await Promise.allSettled([node, ...others].map(says))).every((it) => it.status === 'fulfilled' && it.value),
     },
     chain: tronDefinition(),
     now: () => expiration(made) + 60_000,
@@ -421,8 +436,10 @@ test('no proof of a node that leaves a transaction out of its blocks as well, wh
   const prove = (...others: TronNode[]) => proveAt(node, sight(...others), made.unsigned);
   await expect(ask(executed)).rejects.toThrow('another endpoint has executed');
   await expect(prove(executed)).rejects.toThrow('another endpoint has executed');
-  expect(await ask(unreachable)).toMatchObject([{ state: 'impossible' }]);
-  expect(await prove(unreachable)).toMatchObject({ endpoint: 'liar' });
+  expect(await ask(unreachable)).toEqual([{ attempt: 1, state: 'absent', isUnagreed: true }]);
+  await expect(prove(unreachable)).rejects.toThrow('another endpoint does not answer');
+  expect(await ask(node)).toMatchObject([{ state: 'impossible' }]);
+  expect(await prove(node)).toMatchObject({ endpoint: 'liar' });
 });
 
 /** A node that shows empty blocks, with a transaction that has expired there. */

@@ -22,6 +22,7 @@ const attempt = (number: number, changes: Partial<Attempt> = {}): Attempt => ({
   expiry: null,
   begunAt: new Date(0),
   signed: null,
+  signedAt: null,
   isBroadcast: false,
   impossibleProof: null,
   inclusion: null,

@@ -1,0 +1,56 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, readlinkSync } from 'node:fs';
+import { freePort } from '../../dev/ports';
+import { environmentOf, ownPage } from '../adversary/processes';
+import { waitFor } from '../stack/client';
+import { pids } from '../stack/pause';
+
+/** A second process of a part beside that of the stack: the same program with the same environment, but for its own listeners. */
+export class Twin {
+  /** Of the process now and of those that were killed. */
+  readonly pids: number[] = [];
+  private child: ChildProcess | undefined;
+  private env: NodeJS.ProcessEnv = {};
+  private command: string[] = [];
+  private cwd = '';
+
+  constructor(private readonly part: 'api' | 'worker' | 'authoriser') {}
+
+  /** Of a second API. */
+  get baseUrl(): string {
+    return `http://127.0.0.1:${this.env.API_PORT}/api/v1`;
+  }
+
+  /** Resolves when it is ready; with the same ports as before, if it has run before. */
+  async start(): Promise<void> {
+    if (this.command.length === 0) await this.copy();
+    const [command = '', ...args] = this.command;
+    this.child = spawn(command, args, { env: this.env, cwd: this.cwd, stdio: 'ignore' });
+    this.pids.push(this.child.pid ?? 0);
+    const isReady = () =>
+      ownPage(this.env, '/health/ready').then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    await waitFor(isReady, { timeoutMs: 60_000 });
+  }
+
+  async kill(): Promise<void> {
+    if (!this.child || this.child.exitCode !== null || this.child.signalCode !== null) return;
+    const exited = once(this.child, 'exit');
+    this.child.kill('SIGKILL');
+    await exited;
+  }
+
+  private async copy(): Promise<void> {
+    const [pid = 0] = pids(this.part);
+    this.command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').filter(Boolean);
+    this.cwd = readlinkSync(`/proc/${pid}/cwd`);
+    const ports = {
+      METRICS_PORT: String(await freePort()),
+      ...(this.part === 'api' && { API_PORT: String(await freePort()) }),
+    };
+    this.env = { ...environmentOf(pid), ...ports };
+  }
+}

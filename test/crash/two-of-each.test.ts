@@ -1,0 +1,229 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { formatUnits, parseUnits } from 'viem';
+import type { DataSource } from 'typeorm';
+import { ApiClient } from '../../dev/demo/client';
+import { followChainWorkflowId, transferWorkflowId } from '../../src/messages/workflow-ids';
+import { gatewayQuery } from '../adversary/processes';
+import { recordDifferences } from '../adversary/records';
+import { TemporalClient } from '../adversary/temporal-client';
+import { gateway } from '../e2e/gateway';
+import { ledgerDifferences } from '../e2e/ledger';
+import { type Account, balances, ends, fundedAccount, newAccount, transactionWhen } from '../e2e/support';
+import { randomAddress } from '../factories';
+import { type Receiver, startReceiver } from '../integration/webhooks/receiver';
+import { api, fund, killProcess, sharedWallet, stack, waitFor } from '../stack/client';
+import { openDatabase } from '../stack/database';
+import { differingCounters } from './counters';
+import { submit } from './submit';
+import { onChain } from './transfer';
+import { Twin } from './twin';
+import { forgetUsers, newUser, newWebhook, type TestUser, unsubscribe } from './users';
+
+/**
+ * Two APIs, two workers and, for some time, two followers of one chain: each of them is killed while transfers, deposits, approvals and webhooks
+ * are under way, never both of a kind, and they do what one of each does.
+ */
+
+const amount = '0.0001';
+const deposits = 10;
+/** The load goes on until all kills are over, and has at least so many transfers and at most so many. */
+const transfers = { least: 40, most: 160 };
+const pauseMs = 1_000;
+/** Before one of two followers is killed. */
+const bothFollowMs = 2_000;
+
+const twins = { api: new Twin('api'), worker: new Twin('worker') };
+let temporal: TemporalClient;
+let database: DataSource;
+let receiver: Receiver;
+let user: TestUser;
+let second: ApiClient;
+beforeAll(async () => {
+  [temporal, database, receiver] = await Promise.all([
+    TemporalClient.connect(),
+    openDatabase(stack().postgres.url, { poolSize: 2 }),
+    startReceiver(),
+    twins.api.start(),
+    twins.worker.start(),
+  ]);
+  user = await newUser(database, (await sharedWallet()).client_id);
+  second = new ApiClient(twins.api.baseUrl, user.api.credentials);
+  await newWebhook(user, receiver.url, ['transaction.created', 'transaction.updated']);
+}, 120_000);
+afterAll(async () => {
+  await Promise.all([twins.api.kill(), twins.worker.kill()]);
+  await Promise.all([unsubscribe(database, receiver.url), forgetUsers(database)]);
+  await Promise.all([temporal.close(), receiver.close(), database.destroy()]);
+}, 60_000);
+
+/** Process id of the worker that follows a chain; undefined while none does. */
+async function followerOf(chain: string): Promise<number | undefined> {
+  const { raw } = await temporal.client.workflow.getHandle(followChainWorkflowId(chain)).describe();
+  const pid = Number.parseInt(raw.pendingActivities?.[0]?.lastWorkerIdentity ?? '', 10);
+  return Number.isNaN(pid) ? undefined : pid;
+}
+
+/** A worker that stands still for longer than a follower's heartbeat, and goes on when the other one follows its chain: both do. */
+async function followTwice(chain: string): Promise<void> {
+  const first = await waitFor(() => followerOf(chain));
+  process.kill(first, 'SIGSTOP');
+  try {
+    await waitFor(async () => ((await followerOf(chain)) ?? first) !== first, { timeoutMs: 40_000 });
+  } finally {
+    process.kill(first, 'SIGCONT');
+  }
+  await delay(bothFollowMs);
+}
+
+/** Process ids of the workers that have carried out parts of a transfer. */
+async function workersOf(txId: string): Promise<number[]> {
+  const { events } = await temporal.client.workflow.getHandle(transferWorkflowId(txId)).fetchHistory();
+  return (events ?? []).flatMap(({ workflowTaskStartedEventAttributes: started }) =>
+    started ? [Number.parseInt(started.identity ?? '', 10)] : [],
+  );
+}
+
+async function countRuns(txIds: string[]): Promise<number[]> {
+  const counts = txIds.map(async (txId) => {
+    const { count } = await temporal.client.workflow.count(`WorkflowId = '${transferWorkflowId(txId)}'`);
+    return count;
+  });
+  return Promise.all(counts);
+}
+
+/** Two transfers that wait for an approval. */
+async function twoWaiting(account: Account): Promise<{ approved: string; expired: string }> {
+  const policy = (whitelist: string) => gateway(['client', 'policy', 'demo', '--whitelist', whitelist, '--cooling', '0']);
+  expect(await policy('approve')).toMatchObject({ code: 0 });
+  try {
+    const [approved, expired] = [await submit(account, randomAddress(), amount), await submit(account, randomAddress(), amount)];
+    for (const { txId } of [approved, expired]) await transactionWhen(txId, ['AWAITING_APPROVAL']);
+    return { approved: approved.txId, expired: expired.txId };
+  } finally {
+    await policy('off');
+  }
+}
+
+/** Both APIs are asked at once, with one code, until one has said yes. */
+async function approve(txId: string): Promise<void> {
+  const request = { body: { mfa_code: user.nextCode() } };
+  const ask = (server: ApiClient) => server.request('POST', `/transactions/${txId}/approve`, request).catch(() => undefined);
+  const statuses = (await Promise.all([user.api, second].map(ask))).map((answer) => answer?.status);
+  expect(statuses.filter((status) => status === 200)).toHaveLength(1);
+}
+
+const expire = (txId: string) => gatewayQuery('update transactions set approval_expires_at = now() where tx_id = $1', [txId]);
+
+const auditsOf = (txId: string, action: string) =>
+  gatewayQuery(`select from audit_events where subject_id = $1 and action = $2`, [txId, action]);
+
+/** Each state change of each transfer has come, under one id, whose body is always the same: an event may come more than once. */
+async function expectEvents(txIds: string[]): Promise<void> {
+  const rows = await gatewayQuery<{ tx_id: string; states: string[] }>(
+    'select tx_id, array_agg(status order by seq) as states from transaction_events where tx_id = any($1::uuid[]) group by tx_id',
+    [txIds],
+  );
+  expect(rows).toHaveLength(txIds.length);
+  const arrived = (txId: string): unknown[] => {
+    const changes = new Map<number, unknown>();
+    for (const { payload } of receiver.received)
+      if (payload.data.tx_id === txId) changes.set(Number(payload.data.sequence), payload.data.status);
+    return [...changes].sort(([a], [b]) => a - b).map(([, status]) => status);
+  };
+  for (const { tx_id: txId, states } of rows) {
+    await waitFor(() => arrived(txId).length >= states.length, { timeoutMs: 60_000 });
+    expect(arrived(txId)).toEqual(states);
+  }
+  const [bodies, ids] = [new Map<string, string>(), new Map<string, string>()];
+  for (const { id, body, payload } of receiver.received) {
+    expect(bodies.get(id) ?? body).toBe(body);
+    bodies.set(id, body);
+    const change = `${payload.data.tx_id} ${payload.data.sequence}`;
+    expect(ids.get(change) ?? id).toBe(id);
+    ids.set(change, id);
+  }
+}
+
+test('transfers, deposits, approvals and webhooks while each of them is killed: nothing is lost, and nothing happens twice', async () => {
+  const [account, payee] = [await fundedAccount('ethereum', { ETH: '5' }), await newAccount('ethereum')];
+  const { approved, expired } = await twoWaiting(account);
+
+  const recipients = new Map<string, string>();
+  const send = async (servers: ApiClient[]): Promise<void> => {
+    const recipient = randomAddress();
+    const { txIds, txId } = await submit(account, recipient, amount, { servers });
+    expect([...txIds]).toEqual([txId]);
+    recipients.set(txId, recipient);
+  };
+  let isOver = false;
+  const isLoading = () => recipients.size < transfers.least || (!isOver && recipients.size < transfers.most);
+  const load = async (servers: ApiClient[]) => {
+    for (; isLoading(); await delay(pauseMs)) await send(servers);
+  };
+  const pay = async () => {
+    for (let count = 0; count < deposits; count += 1) await fund('ethereum', 'ETH', payee.address, '0.01');
+  };
+  /** Some are between every two of their steps. */
+  const more = async (count: number) => {
+    const least = recipients.size + count;
+    await waitFor(() => recipients.size >= least, { timeoutMs: 60_000, intervalMs: 20 });
+  };
+  const killInTurn = async () => {
+    await more(5);
+    await approve(approved);
+    await Promise.all([followTwice('ethereum'), pay(), expire(expired)]);
+    await killProcess('worker');
+    await more(5);
+    await killProcess('api');
+    await more(5);
+    await twins.api.kill();
+    await more(3);
+    await twins.api.start();
+    await twins.worker.kill();
+    await more(5);
+    await twins.worker.start();
+    await more(5);
+    isOver = true;
+  };
+  await Promise.all([killInTurn(), load([api()]), load([second]), load([api(), second])]);
+
+  const txIds = [...recipients.keys()];
+  const workers = new Set<boolean>();
+  for (const txId of txIds) {
+    expect(await transactionWhen(txId, ends, 120_000)).toMatchObject({ status: 'CONFIRMED' });
+    for (const pid of await workersOf(txId)) workers.add(twins.worker.pids.includes(pid));
+  }
+  expect(workers).toEqual(new Set([true, false]));
+  for (const recipient of recipients.values()) expect(await onChain('ethereum', recipient)).toBe(parseUnits(amount, 18));
+
+  await transactionWhen(approved, ['CONFIRMED'], 60_000);
+  await transactionWhen(expired, ['REJECTED'], 60_000);
+  expect(await auditsOf(approved, 'transfer.approved')).toHaveLength(1);
+  expect(await auditsOf(expired, 'transfer.refused')).toHaveLength(1);
+
+  const rows = await gatewayQuery<{ tx_id: string; executed: number; cancelled: number }>(
+    `select tx_id, (count(*) filter (where a.block_number is not null))::int as executed,
+            (count(*) filter (where a.kind = 'cancellation'))::int as cancelled
+       from transactions left join transfer_attempts a using (tx_id)
+      where account_id = $1 and transaction_type = 'OUTBOUND' group by tx_id`,
+    [account.account_id],
+  );
+  const all = [...txIds, approved, expired];
+  expect(rows.map(({ tx_id: txId }) => txId).sort()).toEqual([...all].sort());
+  const { length } = rows.filter(({ executed, cancelled }) => executed === 1 && cancelled === 0);
+  expect(length).toBe(txIds.length + 1);
+  expect(new Set(await countRuns(all))).toEqual(new Set([1]));
+  const nonces = await gatewayQuery<{ nonce: number }>(
+    `select ordinal::int as nonce from reservations where chain = 'ethereum' and owner = lower($1) order by ordinal`,
+    [account.address],
+  );
+  expect(nonces.map(({ nonce }) => nonce)).toEqual(Array.from({ length: txIds.length + 1 }, (_, at) => at));
+
+  const received = formatUnits(await onChain('ethereum', payee.address), 18);
+  expect(received).toBe('0.1');
+  await waitFor(async () => (await balances(payee.account_id, 'ethereum')).ETH?.balance === received, { timeoutMs: 60_000 });
+  await expectEvents(all);
+  expect(await differingCounters()).toEqual([]);
+  expect(await ledgerDifferences()).toEqual([]);
+  expect(await recordDifferences()).toEqual([]);
+}, 300_000);
