@@ -1,11 +1,9 @@
-import { describeOnStack, fixtures, isInStack } from '../families';
-import type { FamilyFixture } from '../families/fixture';
-import { dataFolder, fund, waitFor } from '../stack/client';
-import { hold } from '../stack/held';
+import { describeFamilies } from '../families';
+import { fund, stack, waitFor } from '../stack/client';
 import { pause, pids, resumeAll } from '../stack/pause';
 import { ledgerDifferences } from '../e2e/ledger';
 import { accountWith, balances, call, fundedAccount, transactionWhen, type Account } from '../e2e/support';
-import { submit, type Submission } from './submit';
+import { submit } from './submit';
 import { expectBalanced } from './transfer';
 
 const recipient = '0x000000000000000000000000000000000000dEaD';
@@ -77,90 +75,48 @@ test('two signing nodes hang: waits in SIGNING with its funds locked, cannot be 
   await transactionWhen(body.tx_id as string, ['CONFIRMED'], 120_000);
 });
 
-/** On every chain at the same time; each chain's tests say what has become of it there. */
-describe('chains', () => {
-  const here = fixtures.filter(isInStack);
-  const accounts = new Map<string, Account>();
-  const accountOn = ({ chain }: FamilyFixture) => accounts.get(chain) as Account;
+describeFamilies('a chain', (fixture) => {
+  const { chain, symbol, amount: coins } = fixture;
+  let own: Account;
   beforeAll(async () => {
-    for (const fixture of here) accounts.set(fixture.chain, await accountWith(fixture, ['1', '1']));
-  }, 300_000);
+    own = await accountWith(fixture, ['1', '1']);
+  }, 180_000);
+  const send = () => submit(own, fixture.newAddress(), coins('0.01'), { chain });
+  const statusOf = async (txId: string) => (await call('GET', `/transactions/${txId}`)).body.status as string;
 
-  describe('whose nodes hang', () => {
-    const send = (fixture: FamilyFixture) => {
-      const { chain, newAddress, amount: coins } = fixture;
-      return submit(accountOn(fixture), newAddress(), coins('0.01'), { chain });
-    };
-    const statusOf = async ({ txId }: Submission) => (await call('GET', `/transactions/${txId}`)).body.status as string;
-    const cancel = async ({ txId }: Submission) => {
-      const { status, body } = await call('POST', `/transactions/${txId}/cancel`);
-      return [status, body.code ?? body.status];
-    };
-
-    /** What is seen while they hang, and the transfer that waits for that. */
-    async function askOf(fixture: FamilyFixture) {
-      const [waiting, unwanted] = [await send(fixture), await send(fixture)];
-      return { waiting, answers: [...waiting.answers, ...unwanted.answers], cancelled: await cancel(unwanted) };
-    }
-    const seen = new Map<string, Awaited<ReturnType<typeof askOf>> & { status: string; locked: string | undefined }>();
-    beforeAll(async () => {
-      for (const { chain } of here) pause(`chain:${chain}`);
-      const asked = await Promise.all(here.map(async (fixture) => ({ fixture, ...(await askOf(fixture)) })));
-      await sleep(5_000);
-      for (const { fixture, ...found } of asked) {
-        const { chain, symbol } = fixture;
-        const locked = (await balances(accountOn(fixture).account_id, chain))[symbol]?.locked_balance;
-        seen.set(chain, { ...found, status: await statusOf(found.waiting), locked });
-      }
-      resumeAll();
-    }, 120_000);
-
-    describeOnStack('a chain', (fixture) =>
-      test('accepted, waits, nothing refunded early; a cancel still works; resumes', async () => {
-        const found = seen.get(fixture.chain);
-        if (!found) throw new Error('nothing was asked of it');
-        const { waiting, locked, ...rest } = found;
-        expect(rest).toEqual({ answers: ['202', '202'], cancelled: [200, 'CANCELLED'], status: 'PENDING' });
-        expect(Number(locked)).toBeGreaterThan(0);
-        await transactionWhen(waiting.txId, ['CONFIRMED'], 120_000);
-        expect(await cancel(waiting)).toEqual([409, 'not_cancellable']);
-        await expectBalanced(accountOn(fixture), fixture.chain);
-      }),
-    );
+  test('whose node hangs: accepted, waits, nothing refunded early; a cancel still works; resumes', async () => {
+    pause(`chain:${chain}`);
+    const [waiting, unwanted] = [await send(), await send()];
+    expect([...waiting.answers, ...unwanted.answers]).toEqual(['202', '202']);
+    const cancelled = await call('POST', `/transactions/${unwanted.txId}/cancel`);
+    expect([cancelled.status, cancelled.body.status]).toEqual([200, 'CANCELLED']);
+    await sleep(5_000);
+    expect(await statusOf(waiting.txId)).toBe('PENDING');
+    expect((await balances(own.account_id, chain))[symbol]?.locked_balance).not.toBe('0');
+    resumeAll();
+    await transactionWhen(waiting.txId, ['CONFIRMED'], 120_000);
+    const late = await call('POST', `/transactions/${waiting.txId}/cancel`);
+    expect([late.status, late.body.code]).toEqual([409, 'not_cancellable']);
+    await expectBalanced(own, chain);
   });
 
-  describe('on which a deposit arrives', () => {
-    beforeAll(async () => {
-      const parts = ['worker', 'api'];
-      const release = parts.map((name) => hold(dataFolder(), name));
-      try {
-        parts.forEach(killAll);
-        const deposit = (fixture: FamilyFixture) =>
-          fund(fixture.chain, fixture.symbol, accountOn(fixture).address, fixture.amount('0.25'));
-        await Promise.all(here.map(deposit));
-      } finally {
-        release.forEach((start) => start());
-      }
-    }, 120_000);
-
-    describeOnStack('a chain', (fixture) =>
-      test('while worker and API are down: credited once', async () => {
-        const { chain, amount: coins } = fixture;
-        const account = accountOn(fixture);
-        const found = await waitFor(
-          async () => {
-            const { body } = await call('GET', `/transactions?account_id=${account.account_id}`);
-            const deposits = body.data.filter((item: { amount: string }) => item.amount === coins('0.25')) as {
-              status: string;
-            }[];
-            return deposits.some(({ status }) => status === 'CONFIRMED') && deposits;
-          },
-          { timeoutMs: 90_000, intervalMs: 500 },
-        );
-        expect(found).toHaveLength(1);
-        await expectBalanced(account, chain);
-      }),
-    );
+  test('on which a deposit arrives while worker and API are down: credited once', async () => {
+    const before = stack().processes.worker?.[0];
+    killAll('worker');
+    killAll('api');
+    await fund(chain, symbol, own.address, coins('0.25'));
+    await waitFor(() => stack().processes.worker?.[0] !== before, { timeoutMs: 30_000 });
+    const found = () =>
+      waitFor(
+        async () => {
+          const { body } = await call('GET', `/transactions?account_id=${own.account_id}`).catch(() => ({ body: { data: [] } }));
+          const deposits = body.data.filter((item: { amount: string }) => item.amount === coins('0.25')) as { status: string }[];
+          return deposits.some(({ status }) => status === 'CONFIRMED') && deposits;
+        },
+        { timeoutMs: 60_000, intervalMs: 500 },
+      );
+    expect(await found()).toHaveLength(1);
+    await expectBalanced(own, chain);
   });
 });
 
