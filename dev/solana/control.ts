@@ -130,15 +130,16 @@ const actions: Record<string, Action> = {
     return faults.show();
   }),
   faucet: action({ address: address.required(), amount: amount.required(), token: Joi.string().max(44) }, faucet),
-  account: action<{ address: string; lamports: string; data: string; owner: string }>(
+  account: action<{ address: string; lamports: string; data: string; owner: string; executable: boolean }>(
     {
       address: address.required(),
       lamports: amount.required(),
       data: Joi.string().base64().allow('').default(''),
       owner: address.default(programs.system),
+      executable: Joi.boolean().default(false),
     },
-    (controlled, { address: key, lamports, data, owner }) => {
-      const account = { lamports: BigInt(lamports), data: Buffer.from(data, 'base64'), owner, executable: false };
+    (controlled, { address: key, lamports, data, owner, executable }) => {
+      const account = { lamports: BigInt(lamports), data: Buffer.from(data, 'base64'), owner, executable };
       controlled.chain.change(key, account);
       return showHead(controlled);
     },

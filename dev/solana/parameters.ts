@@ -25,6 +25,9 @@ export const programs = {
   associatedToken: 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL',
   computeBudget: 'ComputeBudget111111111111111111111111111111',
 } as const;
+/** Owns the programs that are executed as they are written (bpf_loader). */
+export const loader = 'BPFLoader2111111111111111111111111111111111';
+export const lookupTables = 'AddressLookupTab1e1111111111111111111111111';
 
 /** Symbol to mint: the issuers' own on mainnet (circle.com, tether.to). Both have six decimals. */
 export const defaultTokens: Record<string, string> = {

@@ -3,6 +3,8 @@ import { associatedTokenAddress } from '../../../dev/solana/addresses';
 import { programs } from '../../../dev/solana/parameters';
 import { verifyLedger } from '../../../src/ledger/verify';
 import { createAssociated, sol, transferSol, transferToken, usdc } from '../../solana-chain';
+import { throughProgram } from '../../solana-program';
+import { throughTable } from '../../solana-table';
 import { createSolanaFixture, type SolanaFixture } from './fixture';
 
 /** Deposits from the blocks of the chain to the ledger. */
@@ -52,6 +54,39 @@ test.each(['legacy', 0] as const)(
     await creditedIs(sol(1.5), 2_500_000n);
   },
 );
+
+test.each([
+  ['to accounts that a lookup table names', false, true],
+  ['by a program that calls the others', true, false],
+  ['by a program that calls the others, to accounts that a lookup table names', true, true],
+])('SOL and USDC paid %s: each is credited once, when its block is final', async (_, program, table) => {
+  const { solana, alice, follow, mine } = fixture;
+  const payer = await solana.funded(sol(10), 50_000_000n);
+  await solana.send(await solana.sign(payer, [await createAssociated(payer.address, alice.address)]));
+  await mine();
+  const paying = [
+    transferSol(payer.address, alice.address, sol(1.5)),
+    await transferToken(payer.address, alice.address, 2_500_000n),
+  ];
+  const called = program ? await Promise.all(paying.map((instruction) => throughProgram(solana, instruction))) : paying;
+  const signed = await solana.sign(payer, table ? await throughTable(solana, called) : called);
+  await solana.send(signed);
+  await mineProcessed();
+  await follow();
+  expect(await found()).toEqual([]);
+  await mine();
+  const options = { commitment: 'finalized', encoding: 'json', maxSupportedTransactionVersion: 0 } as const;
+  const shown = await solana.rpc.getTransaction(signed.id, options).send();
+  expect(shown?.meta?.err).toBeNull();
+  expect(shown?.meta?.innerInstructions).toHaveLength(program ? 2 : 0);
+  expect(shown?.transaction.message.accountKeys.includes(address(alice.address))).toBe(!table);
+  await Promise.all([follow(), follow()]);
+  expect((await found()).sort()).toEqual([
+    ['CONFIRMED', 'SOL', String(sol(1.5))],
+    ['CONFIRMED', 'USDC', '2500000'],
+  ]);
+  await creditedIs(sol(1.5), 2_500_000n);
+});
 
 test('lamports that no instruction of the System program has moved', async () => {
   const { solana, alice, follow, mine } = fixture;

@@ -1,7 +1,9 @@
-import { AccountRole, address, generateKeyPairSigner, getAddressEncoder, type KeyPairSigner } from '@solana/kit';
+import { address, generateKeyPairSigner, type KeyPairSigner } from '@solana/kit';
 import { associatedTokenAddress } from '../../../dev/solana/addresses';
 import { programs } from '../../../dev/solana/parameters';
 import { createAssociated, sol, TestChain, transferSol, transferToken, unitPrice, usdc } from '../../solana-chain';
+import { throughProgram } from '../../solana-program';
+import { throughTable } from '../../solana-table';
 
 let chain: TestChain;
 let alice: KeyPairSigner;
@@ -116,23 +118,22 @@ describe('a transaction', () => {
   });
 
   test('with a lookup table: its addresses follow the static ones', async () => {
-    const table = (await generateKeyPairSigner()).address;
-    const header = Buffer.alloc(56);
-    header.writeUInt32LE(1, 0);
-    header.writeBigUInt64LE(2n ** 64n - 1n, 4);
-    const data = Buffer.concat([header, Buffer.from(getAddressEncoder().encode(bob.address))]).toString('base64');
-    const owner = 'AddressLookupTab1e1111111111111111111111111';
-    await chain.client.call('account', { address: table, lamports: String(sol(1)), data, owner });
-    const payment = transferSol(alice.address, bob.address, sol(1));
-    const [from] = payment.accounts ?? [];
-    const looked = {
-      ...{ address: bob.address, role: AccountRole.WRITABLE, lookupTableAddress: table, addressIndex: 0 },
-    };
-    const { meta, transaction } = await included([{ ...payment, accounts: [from, looked] as never }]);
+    const { meta, transaction } = await included(await throughTable(chain, [transferSol(alice.address, bob.address, sol(1))]));
     expect(meta.err).toBeNull();
     expect(meta.loadedAddresses).toEqual({ writable: [bob.address], readonly: [] });
     expect(transaction.message.accountKeys).not.toContain(bob.address);
-    expect(meta.postBalances.at(-1)).toBe(sol(1));
+    expect(meta.postBalances[transaction.message.accountKeys.length]).toBe(sol(1));
+  });
+
+  test('to a program that calls another one: what that does is shown too', async () => {
+    const { meta, transaction } = await included([await throughProgram(chain, transferSol(alice.address, bob.address, sol(1)))]);
+    expect(meta.err).toBeNull();
+    const keys = transaction.message.accountKeys as readonly string[];
+    const [from, to, program] = [alice.address, bob.address, programs.system].map((key) => keys.indexOf(key));
+    expect(meta.innerInstructions).toMatchObject([
+      { index: 0, instructions: [{ programIdIndex: program, accounts: [from, to], stackHeight: 2 }] },
+    ]);
+    expect(meta.postBalances[to ?? -1]).toBe(sol(1));
   });
 });
 
