@@ -1,3 +1,4 @@
+import { loadRegistry } from '../../src/chains/registry';
 import { until } from '../processes';
 import type { StackFile } from '../stack-file';
 import type { Call } from './client';
@@ -5,6 +6,7 @@ import { confirmed } from './other-chains';
 import { poll } from './poll';
 
 const chain = 'solana';
+const { caip2 } = loadRegistry('local', [chain]).get(chain);
 const settlerMs = 300_000;
 /** Its block hash is good for about as long. */
 const signedMs = 45_000;
@@ -38,7 +40,7 @@ export async function sellOnSolana({ readStack, call, print }: Sale, payer: stri
     throw new Error(`there was no settler on ${chain} within ${settlerMs / 1000} s`);
   const { settlers, chains } = readStack();
   const paymentRequirements = {
-    ...{ scheme: 'exact', network: 'solana:local', asset: chains[chain]?.tokens.USDC, amount, payTo, maxTimeoutSeconds: 60 },
+    ...{ scheme: 'exact', network: caip2, asset: chains[chain]?.tokens.USDC, amount, payTo, maxTimeoutSeconds: 60 },
     extra: { feePayer: settlers[chain] },
   };
   let signed = await call<SignedPayment>('POST', '/x402/sign', 202, { x402Version: 2, payer, paymentRequirements });

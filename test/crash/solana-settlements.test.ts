@@ -67,7 +67,7 @@ async function bodyFor(payer: Holder, payTo: string): Promise<JsonObject> {
   const { blockhash } = (await rpc().getLatestBlockhash({ commitment: 'finalized' }).send()).value;
   const instructions = [limit(), price(), await pay(scene), memo(crypto.randomUUID())];
   const payload = { transaction: offer({ ...scene, blockhash }, { instructions }) };
-  return bodyOf(2, payload, terms(scene, 2, 'solana:local'));
+  return bodyOf(2, payload, terms(scene, 2));
 }
 
 async function send(place: Place): Promise<Payment> {

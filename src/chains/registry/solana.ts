@@ -54,13 +54,13 @@ export const solana: Record<GatewayEnvironment, ChainDefinition[]> = {
       explorerTx: 'https://explorer.solana.com/tx/{hash}?cluster=devnet',
     },
   ],
-  /** With the mints of mainnet. */
+  /** With the mints and the id of mainnet, since clients of x402 have these built in; a node of mainnet itself is refused by its genesis block. */
   local: [
     {
       ...common,
       family: 'solana-local',
       network: 'local',
-      caip2: 'solana:local',
+      caip2: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
       genesisHash: null,
       // slower than the network's, since following each block takes processor time of the machine that runs everything
       blockTimeMs: 1_000,

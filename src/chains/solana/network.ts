@@ -10,8 +10,8 @@ export interface SolanaNetwork {
 
 const mainnet: SolanaNetwork = { family: 'solana', caip2: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp' };
 const devnet: SolanaNetwork = { family: 'solana-devnet', caip2: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1' };
-/** A chain on one machine, with a genesis of its own. */
-export const local: SolanaNetwork = { family: 'solana-local', caip2: 'solana:local' };
+/** A chain on one machine, with a genesis of its own and the name of mainnet: clients of x402 know no other. */
+export const local: SolanaNetwork = { family: 'solana-local', caip2: mainnet.caip2 };
 
 export const networks: readonly SolanaNetwork[] = [mainnet, devnet, local];
 

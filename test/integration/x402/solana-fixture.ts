@@ -28,9 +28,9 @@ import { ServedChain, until } from '../transfers/served';
 import { buildSettler } from './settlement-fixture';
 
 /** A Solana chain whose blocks the test makes, a settler with 5 SOL, and somebody with 5 USDC who pays a client by transactions. */
-export async function createSolanaFixture(changes: Partial<ChainDefinition> = {}) {
+export async function createSolanaFixture() {
   const solanaChain = await TestChain.start({ confirmed: 1, finalized: 2, skipEvery: 0 });
-  const chain: ChainDefinition = { ...(solana.local[0] as ChainDefinition), ...changes };
+  const [chain] = solana.local as [ChainDefinition];
   const urls = [`${solanaChain.local.url}?rate=1000`];
   const client = new SolanaChainClient(chain, urls);
   const fixture = await createChainFixture({ client, getFamily, symbols: ['SOL', 'USDC'] });
@@ -80,8 +80,8 @@ export async function offered({ settler, payer, seller, solanaChain }: SolanaFix
 }
 
 /** The body of /settle for a transaction that pays 1,000 atomic units. */
-export const bodyFor = ({ settler, seller, chain }: SolanaFixture, version: 1 | 2, transaction: string): JsonObject =>
-  bodyOf(version, { transaction }, terms({ seller: seller.address, settler }, version, chain.caip2));
+export const bodyFor = ({ settler, seller }: SolanaFixture, version: 1 | 2, transaction: string): JsonObject =>
+  bodyOf(version, { transaction }, terms({ seller: seller.address, settler }, version));
 
 const limits = { maxInFlight: 100, maxPending: 1_000, maxPendingPerClient: 1_000 };
 const silent = createLogger('test', 'error');

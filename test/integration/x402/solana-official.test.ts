@@ -3,12 +3,11 @@ import { isInstalled, officialPayload } from '../../unit/x402/solana/official';
 import { bodyOf, caip2, terms } from '../../unit/x402/solana/scene';
 import { createSolanaFixture, ServedPayments } from './solana-fixture';
 
-/** Payments as the official client makes them, settled on a local chain that has the name of mainnet. */
+/** Payments as the official client makes them, settled on a local chain, which has the name of mainnet. */
 
 jest.setTimeout(120_000);
 
-// official packages know no other networks than the public ones
-const served = new ServedPayments(() => createSolanaFixture({ family: 'solana', caip2 }));
+const served = new ServedPayments(createSolanaFixture);
 
 // skipped: `npm ci --prefix test/official --ignore-scripts` was not run
 const testOfficial = isInstalled ? test : test.skip;

@@ -41,7 +41,7 @@ async function booksAgree(): Promise<void> {
 const held = () => fixture.balance(fixture.alice, 'USDC');
 const registry = () => new ChainRegistry([fixture.chain]);
 const requirements = (version: 1 | 2, extra: JsonObject = {}): JsonObject => {
-  const required = terms({ seller: fixture.seller.address, settler: fixture.settler }, version, fixture.chain.caip2);
+  const required = terms({ seller: fixture.seller.address, settler: fixture.settler }, version);
   return { ...required, extra: { ...(required.extra as JsonObject), ...extra } };
 };
 

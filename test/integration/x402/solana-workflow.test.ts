@@ -3,13 +3,14 @@ import { verifyLedger } from '../../../src/ledger/verify';
 import { presentSupported } from '../../../src/x402/presenter';
 import { buildClient } from '../../factories';
 import { createAssociated, transferToken } from '../../solana-chain';
+import { caip2 } from '../../unit/x402/solana/scene';
 import { bodyFor, createSolanaFixture, offered, ServedPayments, type SolanaFixture } from './solana-fixture';
 
 /** Payments of Solana from /settle to their end, by the workflow of transfers on a local chain. */
 
 jest.setTimeout(120_000);
 
-const served = new ServedPayments(() => createSolanaFixture(), settlerBooksAgree);
+const served = new ServedPayments(createSolanaFixture, settlerBooksAgree);
 let fixture: SolanaFixture;
 beforeEach(() => {
   fixture = served.fixture;
@@ -35,7 +36,7 @@ test('a payment is executed once, by the settler, which is charged for it; 20 eq
   const body = bodyFor(fixture, 2, await offered(fixture));
   const answers = await served.during(Promise.all(Array.from({ length: 20 }, () => settle(body))));
   const [first] = answers;
-  expect(first).toMatchObject({ reason: null, network: 'solana:local', amount: 1_000n });
+  expect(first).toMatchObject({ reason: null, network: caip2, amount: 1_000n });
   for (const answer of answers) expect(answer).toEqual(first);
   const txId = first?.txId as string;
   await served.ends(txId, 'CONFIRMED');

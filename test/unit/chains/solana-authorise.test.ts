@@ -60,7 +60,7 @@ test('what is signed is one transfer between the wallets’ own accounts, and so
 test('the bytes say all that they were built from', () => {
   const unsigned = buildAuthorisedOnSolana();
   expect(solanaCodec.describe(unsigned)).toEqual({
-    ...{ chain: 'solana:local', action: 'authorisation', maxNetworkFee: 0n, expiresAt: 1_800_000_090, resources: [] },
+    ...{ chain: solanaChain.caip2, action: 'authorisation', maxNetworkFee: 0n, expiresAt: 1_800_000_090, resources: [] },
     outputs: [{ recipient: payTo, tokenContract: usdcMint, amount: 1_000n }],
     authorisation: {
       ...{ method: 'transaction', identity: expect.stringMatching(/^[0-9a-f]{64}$/) as string, facilitator: feePayer },
@@ -159,7 +159,7 @@ describe('a request for it', () => {
   const registry = new ChainRegistry([solanaChain]);
   const asked = { txId: 't', clientId: 'c', userId: 'u', requestId: 'r', idempotencyKey: null };
   const requirements = {
-    ...{ scheme: 'exact', network: 'solana:local', asset: usdcMint, amount: '1000', payTo, maxTimeoutSeconds: 60 },
+    ...{ scheme: 'exact', network: solanaChain.caip2, asset: usdcMint, amount: '1000', payTo, maxTimeoutSeconds: 60 },
     extra: { feePayer },
   };
   const parse = (changes: object, version: 1 | 2 = 2) => {

@@ -9,7 +9,7 @@ import { createReader } from '../../../src/chains/solana/codec/reader';
 import { programs } from '../../../src/chains/solana/codec/programs';
 import { signatureFee } from '../../../src/chains/solana/fees';
 import type { Hex, TransactionIntent } from '../../../src/chains/types';
-import { buildSolana, planOf, signMessage, solanaCodec, transactions, usdcMint } from '../../solana';
+import { buildSolana, planOf, signMessage, solanaChain, solanaCodec, transactions, usdcMint } from '../../solana';
 
 const key = Buffer.alloc(32, 0x88);
 const owner = Buffer.from(ed25519.getPublicKey(key));
@@ -38,7 +38,7 @@ describe('what is described', () => {
     const plan = planOf(intent);
     const unsigned = solanaCodec.build(plan);
     expect(solanaCodec.describe(unsigned)).toEqual({
-      ...{ chain: 'solana:local', action: 'payment', outputs: intent.outputs, resources: [], maxNetworkFee },
+      ...{ chain: solanaChain.caip2, action: 'payment', outputs: intent.outputs, resources: [], maxNetworkFee },
       ...(intent.memo && { memo: intent.memo }),
     });
     const { expiry, ...recovered } = solanaCodec.recover(unsigned, 3_000_000n);

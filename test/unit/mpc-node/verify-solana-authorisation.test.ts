@@ -42,7 +42,7 @@ function orderFor(changes: Partial<AuthorisedOnSolana> = {}): Ordered {
   const claims = {
     ...orderHead(),
     kind: 'typed_data' as const,
-    ...{ tx_id: 't1', attempt: 1, client_id: tenant, request: null, chain: 'solana:local', from, max_fee: '0' },
+    ...{ tx_id: 't1', attempt: 1, client_id: tenant, request: null, chain: solanaChain.caip2, from, max_fee: '0' },
     signers: [{ key_id: 'k.1', path: groupPath, protocol: 'frost-ed25519' as const, digests: digestsOf(unsigned) }],
     recipients: outputs.map(({ recipient, tokenContract: token, amount }) => ({
       address: recipient,

@@ -51,7 +51,7 @@ function orderFor(unsigned: Hex, changes: object = {}): SigningClaims {
   const digests = solanaCodec.signingPayloads(unsigned, settler.address).map(({ digest }) => digest);
   return {
     ...orderHead(),
-    ...{ tx_id: 't1', attempt: 1, client_id: houseClientId, request: null, kind: 'settlement', chain: 'solana:local' },
+    ...{ tx_id: 't1', attempt: 1, client_id: houseClientId, request: null, kind: 'settlement', chain: solanaChain.caip2 },
     from: settler.address,
     signers: [{ key_id: 'k.1', path: groupPath, protocol: 'frost-ed25519', digests }],
     recipients: outputs.map(({ recipient, tokenContract: token, amount }) => ({
@@ -195,7 +195,7 @@ test.each<[string, object | ((claims: SigningClaims) => object)]>([
   ['another token', { recipients: [{ address: seller.address, token: stranger.address, amount: '1000' }] }],
   ['another settler', { from: stranger.address }],
   ['a lower fee', { max_fee: '10000' }],
-  ['another cluster', { chain: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp' }],
+  ['another cluster', { chain: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1' }],
   ['a key of a client', { client_id: 'tenant' }],
   ['a transfer', { kind: 'transfer' }],
   ['a reissue', { kind: 'reissue' }],

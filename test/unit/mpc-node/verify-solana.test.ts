@@ -33,7 +33,7 @@ function orderFor(intent: TransactionIntent, changes: object = {}, details: Part
   const digests = solanaCodec.signingPayloads(unsigned, intent.from).map(({ digest }) => digest);
   const claims = {
     ...orderHead(),
-    ...{ tx_id: 't1', attempt: 1, client_id: 'c1', request: null, kind: 'transfer', chain: 'solana:local', from },
+    ...{ tx_id: 't1', attempt: 1, client_id: 'c1', request: null, kind: 'transfer', chain: solanaChain.caip2, from },
     signers: [{ key_id: 'w.1', path: groupPath, protocol: 'frost-ed25519', digests }],
     recipients: intent.outputs.map(({ recipient: address, tokenContract: token, amount }) => ({
       address,
@@ -97,7 +97,7 @@ test.each<[string, Order]>([
   ['a token that the registry does not have', orderFor(pay({ tokenContract: stranger }))],
   ['a token account that costs more than the order allows', orderFor(usdc, { max_fee: '2044679' })],
   ['a priority fee above the order', orderFor(sol, { max_fee: '5399' })],
-  ['another cluster', orderFor(usdc, { chain: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp' })],
+  ['another cluster', orderFor(usdc, { chain: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1' })],
   ['another digest', orderFor(usdc, signerWith({ digests: [`0x${'11'.repeat(32)}`] }))],
   ['a child of the key', orderFor(usdc, signerWith({ path: 'm/501/0' }))],
   ['another protocol', orderFor(usdc, signerWith({ protocol: 'ecdsa-secp256k1' }))],

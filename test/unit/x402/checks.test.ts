@@ -2,7 +2,7 @@ import { encodeAbiParameters, parseAbiParameters } from 'viem';
 import { findPaymentMethod } from '../../../src/chains/payment-methods';
 import { ChainRegistry, loadRegistry } from '../../../src/chains/registry';
 import { solana } from '../../../src/chains/registry/solana';
-import type { JsonObject } from '../../../src/chains/types';
+import type { ChainDefinition, JsonObject } from '../../../src/chains/types';
 import { toPaymentKey } from '../../../src/x402/settlement/claimed';
 import { findNetwork } from '../../../src/x402/wire/network';
 import { readPaymentRequest } from '../../../src/x402/wire/request';
@@ -55,13 +55,14 @@ describe('networks and schemes', () => {
   it('a transaction of its payer is a payment of Solana, and elsewhere of another scheme', () => {
     const changes = { 'paymentPayload.payload': { transaction: 'AQAB' } };
     const networks = { 'paymentPayload.network': 'solana', 'required.network': 'solana' };
+    const [chain] = solana.local as [ChainDefinition];
     const bodies = [
-      change(eip3009V2(), { ...changes, 'terms.network': 'solana:local' }),
+      change(eip3009V2(), { ...changes, 'terms.network': chain.caip2 }),
       change(eip3009V1(), { ...changes, ...networks }),
     ];
     for (const body of bodies) {
       const read = readPaymentRequest(body, new ChainRegistry(solana.local), 'verify');
-      expect(read).toMatchObject({ request: { payloadType: 'transaction', scheme: 'exact', chain: { caip2: 'solana:local' } } });
+      expect(read).toMatchObject({ request: { payloadType: 'transaction', scheme: 'exact', chain } });
       expect(readPaymentRequest(body, registry, 'verify')).toMatchObject({ reason: 'unsupported_scheme' });
     }
     expect(readPaymentRequest(change(eip3009V2(), changes), registry, 'verify')).toMatchObject({ reason: 'unsupported_scheme' });

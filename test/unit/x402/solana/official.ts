@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { x402Facilitator } from '@x402/core/facilitator';
-import type { PaymentPayload, PaymentRequirements, SchemeNetworkFacilitator } from '@x402/core/types';
+import type { PaymentPayload, PaymentRequirements, SchemeNetworkClient, SchemeNetworkFacilitator } from '@x402/core/types';
 import { createSolanaRpc, type KeyPairSigner } from '@solana/kit';
 import type { JsonObject } from '../../../../src/chains/types';
 import { officialPackage } from '../../../e2e/official/installed';
@@ -28,24 +28,28 @@ export const officialReasons = (): Set<string> =>
       .flatMap((source) => [...source.matchAll(/"([a-z0-9]+(?:_[a-z0-9]+)+)"/g)].map(([, text]) => text as string)),
   );
 
-const load = async <T>(...parts: string[]): Promise<T> =>
+/** A part of the package, by the folder that has it. */
+export const load = async <T>(...parts: string[]): Promise<T> =>
   (await import(path.join(officialPackage('@x402/svm') ?? '', 'dist', 'cjs', ...parts, 'index.js'))) as T;
 
-interface PayerScheme {
-  createPaymentPayload: (version: number, requirements: JsonObject) => Promise<{ payload: JsonObject }>;
+type PayerClass = new (signer: KeyPairSigner, config: { rpcUrl: string }) => SchemeNetworkClient;
+
+/** The scheme of the official client, of a version; it reads the chain at `rpcUrl`. */
+export async function officialPayer(version: 1 | 2, payer: KeyPairSigner, rpcUrl: string): Promise<SchemeNetworkClient> {
+  const scheme =
+    version === 2
+      ? (await load<{ ExactSvmScheme: PayerClass }>('exact', 'client')).ExactSvmScheme
+      : (await load<{ ExactSvmSchemeV1: PayerClass }>('exact', 'v1', 'client')).ExactSvmSchemeV1;
+  return new scheme(payer, { rpcUrl });
 }
-type PayerClass = new (signer: KeyPairSigner, config: { rpcUrl: string }) => PayerScheme;
 
 /** `payload` of the protocol as the official client makes it, of a version. */
 export async function officialPayload(
   version: 1 | 2,
   { url, payer, required }: { url: string; payer: KeyPairSigner; required: JsonObject },
 ): Promise<JsonObject> {
-  const scheme =
-    version === 2
-      ? (await load<{ ExactSvmScheme: PayerClass }>('exact', 'client')).ExactSvmScheme
-      : (await load<{ ExactSvmSchemeV1: PayerClass }>('exact', 'v1', 'client')).ExactSvmSchemeV1;
-  return (await new scheme(payer, { rpcUrl: url }).createPaymentPayload(version, required)).payload;
+  const scheme = await officialPayer(version, payer, url);
+  return (await scheme.createPaymentPayload(version, required as unknown as PaymentRequirements)).payload as JsonObject;
 }
 
 /** The official facilitator with its own limits. Its verdict is 'valid' or the reason. @throws whatever the package throws */

@@ -21,9 +21,9 @@ import { solana } from '../../../../src/chains/registry/solana';
 import type { ChainDefinition, JsonObject } from '../../../../src/chains/types';
 import { createAssociated, sol, TestChain, transferToken, usdc } from '../../../solana-chain';
 
-export const caip2 = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
-/** Official packages know no other networks than the public ones. */
-export const chainDefinition: ChainDefinition = { ...(solana.local[0] as ChainDefinition), caip2 };
+export const [chainDefinition] = solana.local as [ChainDefinition];
+/** As the types of the official packages have it. */
+export const caip2 = chainDefinition.caip2 as `solana:${string}`;
 export const registry = new ChainRegistry([chainDefinition]);
 
 export const memoProgram = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr';
@@ -197,8 +197,8 @@ interface Terms {
 }
 
 /** What is asked for; the amount has another name in version 1. */
-export const terms = (scene: Terms, version: 1 | 2, network = caip2): JsonObject => ({
-  ...{ scheme: 'exact', network: version === 1 ? 'solana' : network, asset: usdc, payTo: scene.seller, maxTimeoutSeconds: 60 },
+export const terms = (scene: Terms, version: 1 | 2): JsonObject => ({
+  ...{ scheme: 'exact', network: version === 1 ? 'solana' : caip2, asset: usdc, payTo: scene.seller, maxTimeoutSeconds: 60 },
   ...(version === 1
     ? { maxAmountRequired: '1000', resource: 'https://seller.example/', description: '', mimeType: '' }
     : { amount: '1000' }),
