@@ -5,7 +5,7 @@ import { buy } from './official/buyer';
 import { officialPython } from './official/installed';
 import { pythonBuyer, type PythonBuyer, pythonSeller } from './official/python';
 import { type SoldRoute, soldRoutes } from './official/routes';
-import { type Seller, sellers } from './official/sellers';
+import { onEvm, type Seller, sellers } from './official/sellers';
 import { approvePermit2, balanceOf, newPayer, untilSettling } from './payers';
 
 /** The official package of Python: another implementation of both sides. */
@@ -27,7 +27,7 @@ const interpreter = officialPython();
     await approvePermit2(await newPayer(allowing));
     buyer = pythonBuyer(python);
     inPython = await pythonSeller(python, payTo);
-    inExpress = await sellers['@x402/express'](payTo);
+    inExpress = await sellers['@x402/express'](onEvm(payTo));
   }, 300_000);
   afterAll(async () => {
     await buyer.close();

@@ -1,50 +1,23 @@
 import { randomBytes } from 'node:crypto';
-import type { RequestHandler } from 'express';
-import { type Address, getAddress, type Hex, type PrivateKeyAccount } from 'viem';
-import { type Bought, bought, buy } from './official/buyer';
-import { officialPackage } from './official/installed';
-import { gatewayAsFacilitator, type Seller, sellerBehind } from './official/sellers';
+import { getAddress, type Hex, type PrivateKeyAccount } from 'viem';
+import { buy } from './official/buyer';
+import type { Seller } from './official/sellers';
+import { buyV1, packagesV1, sellerV1 } from './official/v1';
 import { newPayer, paidOn, untilSettling, usdcOf } from './payers';
 
-/** The packages of version 1 of the protocol, which receive no changes any more but are in use. */
-
-type Terms = Record<string, unknown>;
-interface PackagesV1 {
-  paymentMiddleware: (payTo: Address, routes: object, facilitator: object) => RequestHandler;
-  createPaymentHeader: (account: PrivateKeyAccount, version: 1, terms: Terms) => Promise<string>;
-}
-
-function load(): PackagesV1 | null {
-  const [server, client] = [officialPackage('x402-express'), officialPackage('x402')];
-  if (!server || !client) return null;
-  const { paymentMiddleware } = jest.requireActual<PackagesV1>(server);
-  const { createPaymentHeader } = jest.requireActual<PackagesV1>(`${client}/dist/cjs/client/index.js`);
-  return { paymentMiddleware, createPaymentHeader };
-}
-
-const packages = load();
 const payTo = getAddress(`0x${randomBytes(20).toString('hex')}`);
 const path = '/sold';
 
-// skipped: `npm ci --prefix test/official --ignore-scripts` was not run
-(packages ? describe : describe.skip)('x402-express 1.2', () => {
-  const { paymentMiddleware, createPaymentHeader } = packages as PackagesV1;
+(packagesV1 ? describe : describe.skip)('x402-express 1.2', () => {
   let seller: Omit<Seller, 'asked'>;
 
   beforeAll(async () => {
     await untilSettling();
     const asset = { address: paidOn().usdc, decimals: 6, eip712: { name: 'USD Coin', version: '2' } };
     const routes = { [`GET ${path}`]: { price: { amount: '1000', asset }, network: 'base' } };
-    seller = await sellerBehind(paymentMiddleware(payTo, routes, gatewayAsFacilitator()), path);
+    seller = await sellerV1(payTo, routes, path);
   }, 300_000);
   afterAll(() => seller.close());
-
-  /** As x402 1.2 has it done: ask, sign for the first of the terms, ask again. */
-  async function buyV1(account: PrivateKeyAccount, url: string): Promise<Bought> {
-    const { accepts } = (await (await fetch(url)).json()) as { accepts: [Terms] };
-    const payment = await createPaymentHeader(account, 1, accepts[0]);
-    return bought(await fetch(url, { headers: { 'X-PAYMENT': payment } }));
-  }
 
   test.each([
     ['x402 1.2', buyV1],

@@ -6,7 +6,7 @@ import { fund } from '../stack/client';
 import { ledgerDifferences } from './ledger';
 import { type Bought, buy } from './official/buyer';
 import { type SoldRoute, soldRoutes } from './official/routes';
-import { type Seller, sellers } from './official/sellers';
+import { onEvm, type Seller, sellers } from './official/sellers';
 import { approvePermit2, balanceOf, newPayer, paidChain, paidOn, untilSettling } from './payers';
 
 /** The official packages of sellers and buyers on the running stack, as anybody would use them. */
@@ -32,7 +32,7 @@ describe.each(Object.entries(sellers))('%s', (_name, start) => {
   let seller: Seller;
 
   beforeAll(async () => {
-    seller = await start(payTo);
+    seller = await start(onEvm(payTo));
   });
   afterAll(() => seller.close());
 

@@ -4,7 +4,7 @@ import type { PaymentRequired } from '@x402/core/types';
 import { getAddress } from 'viem';
 import { ledgerDifferences } from './ledger';
 import { bought } from './official/buyer';
-import { type Seller, sellers } from './official/sellers';
+import { onEvm, type Seller, sellers } from './official/sellers';
 import { untilSettling, usdcOf } from './payers';
 import { type Account, balances, call, fundedAccount, transactionWhen } from './support';
 
@@ -17,7 +17,7 @@ let seller: Seller;
 beforeAll(async () => {
   await untilSettling();
   payer = await fundedAccount('base', { USDC: '5' });
-  seller = await sellers['@x402/express'](payTo);
+  seller = await sellers['@x402/express'](onEvm(payTo));
 }, 360_000);
 afterAll(async () => {
   await seller.close();

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import type { Server } from 'node:http';
-import { type FacilitatorConfig, HTTPFacilitatorClient, x402ResourceServer } from '@x402/core/server';
+import { type FacilitatorConfig, HTTPFacilitatorClient, type RoutesConfig, x402ResourceServer } from '@x402/core/server';
 import { ExactEvmScheme } from '@x402/evm/exact/server';
 import { UptoEvmScheme } from '@x402/evm/upto/server';
 import { paymentMiddleware as expressMiddleware, setSettlementOverrides as overrideInExpress } from '@x402/express';
@@ -11,7 +11,7 @@ import express, { type RequestHandler } from 'express';
 import { Hono } from 'hono';
 import type { Address } from 'viem';
 import { api, stack } from '../../stack/client';
-import { soldRoutes, toRoutes, usualAmount } from './routes';
+import { type SoldRoute, soldRoutes, toRoutes, usualAmount } from './routes';
 
 /** Somebody who sells over HTTP, with the middleware of an official package, and takes the gateway as its facilitator. */
 export interface Seller {
@@ -58,19 +58,28 @@ class NotingFacilitatorClient extends HTTPFacilitatorClient {
   }
 }
 
-function resourceServer(): { server: x402ResourceServer; asked: Seller['asked'] } {
-  const facilitator = new NotingFacilitatorClient(gatewayAsFacilitator());
-  const server = new x402ResourceServer(facilitator)
-    .register('eip155:*', new ExactEvmScheme())
-    .register('eip155:*', new UptoEvmScheme());
-  return { server, asked: facilitator.asked };
+/** What somebody sells, and by which schemes. */
+export interface Offer {
+  routes: RoutesConfig;
+  sold: readonly Pick<SoldRoute, 'path' | 'scheme'>[];
+  register: (server: x402ResourceServer) => x402ResourceServer;
 }
 
-async function expressSeller(payTo: Address): Promise<Seller> {
-  const { server, asked } = resourceServer();
+export const onEvm = (payTo: Address): Offer => ({
+  ...{ routes: toRoutes(payTo), sold: soldRoutes },
+  register: (server) => server.register('eip155:*', new ExactEvmScheme()).register('eip155:*', new UptoEvmScheme()),
+});
+
+function resourceServer({ register }: Offer): { server: x402ResourceServer; asked: Seller['asked'] } {
+  const facilitator = new NotingFacilitatorClient(gatewayAsFacilitator());
+  return { server: register(new x402ResourceServer(facilitator)), asked: facilitator.asked };
+}
+
+async function expressSeller(offer: Offer): Promise<Seller> {
+  const { server, asked } = resourceServer(offer);
   const app = express();
-  app.use(expressMiddleware(toRoutes(payTo), server));
-  for (const { path, scheme } of soldRoutes)
+  app.use(expressMiddleware(offer.routes, server));
+  for (const { path, scheme } of offer.sold)
     app.get(path, ({ query: { take } }, response) => {
       if (scheme === 'upto') overrideInExpress(response, { amount: typeof take === 'string' ? take : usualAmount });
       response.json({ sold: path });
@@ -78,11 +87,11 @@ async function expressSeller(payTo: Address): Promise<Seller> {
   return { ...(await listening(app.listen(0, '127.0.0.1'))), asked };
 }
 
-async function honoSeller(payTo: Address): Promise<Seller> {
-  const { server, asked } = resourceServer();
+async function honoSeller(offer: Offer): Promise<Seller> {
+  const { server, asked } = resourceServer(offer);
   const app = new Hono();
-  app.use(honoMiddleware(toRoutes(payTo), server));
-  for (const { path, scheme } of soldRoutes)
+  app.use(honoMiddleware(offer.routes, server));
+  for (const { path, scheme } of offer.sold)
     app.get(path, (context) => {
       if (scheme === 'upto') overrideInHono(context, { amount: context.req.query('take') ?? usualAmount });
       return context.json({ sold: path });
