@@ -62,12 +62,14 @@ export async function startValidator(program: string, slotMs: number): Promise<V
 /** The first line that it writes. */
 function readAddresses(child: ChildProcess): Promise<Pick<Validator, 'url' | 'webSocket'>> {
   return new Promise((resolve, reject) => {
-    const fail = (why: string) => () => reject(new Error(`the validator ${why}`));
-    const timer = setTimeout(fail('did not start in time'), startMs);
+    const fail = (why: string) => reject(new Error(`the validator ${why}`));
+    const timer = setTimeout(() => fail('did not start in time'), startMs);
     child.once('error', reject);
-    child.once('close', fail('has ended'));
-    const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream });
-    lines.on('line', (line) => {
+    child.once('close', () => {
+      clearTimeout(timer);
+      fail('has ended');
+    });
+    createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
       if (!line.startsWith('{')) return;
       clearTimeout(timer);
       resolve(JSON.parse(line) as Pick<Validator, 'url' | 'webSocket'>);
