@@ -4,7 +4,7 @@ const common = {
   testEnvironment: 'node',
   transform: { '^.+\\.(t|j|mj)s$': ['@swc/jest'] },
   transformIgnorePatterns: [`/node_modules/(?!(${esmPackages.join('|')})/)`],
-  modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/.dev'],
+  modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/.dev', '<rootDir>/test/surfpool/validator/target'],
 };
 const project = (name, options = {}) => ({
   ...common,
@@ -51,6 +51,8 @@ module.exports = {
     project('replay'),
     // real test networks: by `npm run test:live` alone
     project('live'),
+    // a validator that takes minutes to build: by `npm run test:surfpool` alone
+    project('surfpool', { ...onParts, globalSetup: '<rootDir>/test/surfpool/setup.ts' }),
     project('crash', onStack),
     project('adversary', onStack),
     project('bench', { ...onStack, testMatch: ['<rootDir>/test/bench/*.bench.ts'] }),

@@ -106,13 +106,16 @@ export function signedAnew(wire: Signed['wire'], secret: Uint8Array): Signed {
   return { wire: bytes.toString('base64') as Signed['wire'], id: getBase58Decoder().decode(signature) as Signature };
 }
 
-/** A local chain that makes blocks only when it is told to. */
-export class TestChain {
-  readonly client: LocalChainClient;
+export type RunningChain = Pick<LocalChain, 'url' | 'stop'>;
+
+/** A local chain that makes blocks only when it is told to, or another node in its place. */
+export class TestChain<Local extends RunningChain = LocalChain> {
   readonly rpc: ReturnType<typeof createSolanaRpc>;
 
-  private constructor(readonly local: LocalChain) {
-    this.client = new LocalChainClient(local.url);
+  protected constructor(
+    readonly local: Local,
+    readonly client: LocalChainClient = new LocalChainClient(local.url),
+  ) {
     this.rpc = createSolanaRpc(local.url);
   }
 

@@ -15,7 +15,7 @@ const faucetLamports = 500_000_000_000_000_000n;
 const mintBytes = 82;
 
 /** A mint of the token program; whoever has the authority makes tokens. */
-function mintAccount(authority: string, lamports: bigint): Account {
+export function mintAccount(authority: string, lamports: bigint): Account {
   const data = Buffer.alloc(mintBytes);
   data.writeUInt32LE(1, 0);
   data.set(getAddressEncoder().encode(address(authority)), 4);

@@ -15,10 +15,12 @@ export interface LivePayment {
   pollMs: number;
   /** As the gateway does for what a leader has not taken. */
   sendsAgain: boolean;
+  /** Twice at first: a node takes what it has taken. */
+  isRepeated?: boolean;
 }
 
 export interface FollowedPayment {
-  /** The same bytes are sent twice. */
+  /** Of the same bytes, each time. */
   sent: BroadcastOutcome[];
   first: AttemptStatus | undefined;
   /** Once it is final. */
@@ -35,11 +37,12 @@ type LiveClient = Pick<ChainClient, 'chain' | 'broadcast' | 'scan'> & {
 /** Sends a signed payment, follows it until it is final or expired, and scans its block. */
 export async function followPayment(
   client: LiveClient,
-  { attempt, bytes, to, pollMs, sendsAgain }: LivePayment,
+  { attempt, bytes, to, pollMs, sendsAgain, isRepeated = true }: LivePayment,
 ): Promise<FollowedPayment> {
   const key = getFamily(client.chain.family).parseAddress(to)?.key;
   const look = async () => (await client.status([attempt]))[0];
-  const sent = [await client.broadcast(bytes), await client.broadcast(bytes)];
+  const sent = [await client.broadcast(bytes)];
+  if (isRepeated) sent.push(await client.broadcast(bytes));
   const first = await look();
   let last = first;
   for (let poll = 0; poll < maxPolls && last?.state !== 'included' && last?.state !== 'impossible'; poll += 1) {

@@ -5,13 +5,17 @@ import { toBase58 } from './codec/base58';
 import { type MessageParts, readParts } from './codec/parts';
 import type { SolanaNode } from './node';
 
-/** What a finalized transaction has done; null: the node knows none of this id. */
+/**
+ * What a finalized transaction has done; null: the node knows none of this id. `head`: the newest finalized slot, where it is known; a node may
+ * show what is in a later one, although it was asked for what is final.
+ */
 export async function findEffect(
   node: SolanaNode,
   { id, unsigned }: Omit<EffectRequest, 'intent'>,
+  head = Infinity,
 ): Promise<InclusionEffect | null> {
   const executed = await node.transaction(id);
-  if (!executed) return null;
+  if (!executed || executed.slot > head) return null;
   const block = await node.header(executed.slot);
   if (!block) throw new Error('the block of a finalized transaction is missing');
   return toEffect(executed, block, unsigned);

@@ -64,7 +64,7 @@ async function stateOf(
   const ids = known.filter((id) => !isStandIn(id));
   const depthOf = (slot: number): number => Math.max(1, head - slot + 1);
   for (const id of ids) {
-    const effect = await findEffect(node, { id, unsigned });
+    const effect = await findEffect(node, { id, unsigned }, head);
     if (effect) return { state: { state: 'included', id, depth: depthOf(effect.blockNumber), effect } };
   }
   const proven = proofs.find(messageKey);

@@ -1,13 +1,16 @@
+import { randomBytes } from 'node:crypto';
 import { loadRegistry } from '../../../src/chains/registry';
-import type { NodeIndex } from '../../../src/messages/nodes';
+import { type NodeIndex, nodeIndexes } from '../../../src/messages/nodes';
 import type { SignTransactionRequest } from '../../../src/messages/signing';
+import { ProtocolEngine } from '../../../src/mpc/protocol/engine';
 import { newId } from '../../../src/platform/ids';
 import { committedGroupKey, NodeProcesses } from '../../integration/mpc/node-processes';
 import { orderedOnSolana } from '../../integration/mpc/solana-orders';
 import { type OrderedTransfer, orderedTransfer, toRequest } from '../../integration/mpc/transactions';
+import { run } from '../../protocol-run';
 import { load, percentiles, round } from '../load';
 import { processorMs } from '../postgres-processor';
-import { type Bench, ecdsa, frost, measureProtocol } from '../protocol';
+import { type Bench, ecdsa, frost, measure, measureProtocol } from '../protocol';
 
 /**
  * Signatures of three nodes in three processes, with order, journals, databases and mutual TLS; without Temporal, which asks the nodes in the
@@ -107,7 +110,24 @@ async function measureSigning(protocol: 'ecdsa-secp256k1' | 'frost-ed25519', ben
   );
 }
 
+/** Keys by FROST, of the protocol alone: all three parties in one process. */
+async function measureKeyGeneration() {
+  const engines = nodeIndexes.map((party) => [party, new ProtocolEngine({ maxKeygenSessions: 1, maxSignSessions: 1 })] as const);
+  const measured = await measure(async () => {
+    const sessionId = randomBytes(32);
+    const open = async ([party, engine]: (typeof engines)[number]) =>
+      [party, await frost.keygen(engine, party, sessionId)] as const;
+    const sessions = new Map(await Promise.all(engines.map(open)));
+    await run(sessions);
+    await Promise.all([...sessions.values()].map((session) => session.close()));
+  });
+  await Promise.all(engines.map(([, engine]) => engine.close()));
+  return measured;
+}
+
 test('Ed25519 (FROST): signatures of three processes', async () => {
+  const key_generation_ms = await measureKeyGeneration();
+  process.stdout.write(`${JSON.stringify({ bench: 'signing', protocol: 'frost-ed25519', key_generation_ms })}\n`);
   const key = await nodes.generateKey(1, `${accountId}.1`, 'frost-ed25519');
   await nodes.bindKey(key.keyId, accountId);
   await measureSigning('frost-ed25519', frost, await signer((serial) => orderedOnSolana(key, serial)));

@@ -21,16 +21,19 @@ import { SettlementWatch } from '../../../src/x402/settlement/watch';
 import { PaymentVerifier } from '../../../src/x402/verify';
 import { signAs } from '../../factories';
 import { nodeKeys } from '../../node-refusals';
-import { sol, TestChain } from '../../solana-chain';
+import { type RunningChain, sol, TestChain } from '../../solana-chain';
 import { bodyOf, type Holder, limit, makeHolder, memo, offer, pay, price, terms } from '../../unit/x402/solana/scene';
 import { createChainFixture } from '../following/chain-fixture';
 import { ServedChain, until } from '../transfers/served';
 import { buildSettler } from './settlement-fixture';
 
+type StartChain = () => Promise<TestChain<RunningChain>>;
+const startLocal: StartChain = () => TestChain.start({ confirmed: 1, finalized: 2, skipEvery: 0 });
+
 /** A Solana chain whose blocks the test makes, a settler with 5 SOL, and somebody with 5 USDC who pays a client by transactions. */
-export async function createSolanaFixture() {
-  const solanaChain = await TestChain.start({ confirmed: 1, finalized: 2, skipEvery: 0 });
-  const [chain] = solana.local as [ChainDefinition];
+export async function createSolanaFixture(changes: Partial<ChainDefinition> = {}, startChain = startLocal) {
+  const solanaChain = await startChain();
+  const chain: ChainDefinition = { ...(solana.local[0] as ChainDefinition), ...changes };
   const urls = [`${solanaChain.local.url}?rate=1000`];
   const client = new SolanaChainClient(chain, urls);
   const fixture = await createChainFixture({ client, getFamily, symbols: ['SOL', 'USDC'] });

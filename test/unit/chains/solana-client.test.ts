@@ -275,6 +275,16 @@ describe('status', () => {
     expect(await client.effects([made])).toEqual(new Map([[made.id, effect]]));
   });
 
+  it('what a node shows of a block that is not final yet is no inclusion', async () => {
+    const made = await make(sol(5n));
+    const { slot } = node.mine(1, [executed(made.bytes, { [from]: -5_005, [to]: 5 })]);
+    node.states.set(made.id, { slot, confirmationStatus: 'confirmed' });
+    node.faults.set('getSlot', () => slot - 1);
+    expect(await statusOf(made)).toEqual({ attempt: 1, state: 'pending', id: made.id });
+    node.faults.clear();
+    expect(await statusOf(made)).toMatchObject({ state: 'included', depth: 1 });
+  });
+
   it('failed: the fee is gone, and nothing else', async () => {
     const made = await make(sol(5n));
     node.mine(1, [executed(made.bytes, { [from]: -5_000 }, { err: { InstructionError: [2, 'Custom'] } })]);

@@ -247,3 +247,19 @@ fn to_package(message: &PackageMessage) -> Result<round1::Package, Error> {
     let commitment = VerifiableSecretSharingCommitment::deserialize(message.coefficients)?;
     Ok(round1::Package::new(commitment, Signature::deserialize(&message.proof.concat())?))
 }
+
+#[cfg(test)]
+use frost_ed25519::rand_core::{CryptoRng, RngCore};
+
+#[cfg(test)]
+impl Keygen {
+    /// As `start`, of secrets that are made of given bytes: vectors name theirs.
+    pub(super) fn start_with(&mut self, random: impl RngCore + CryptoRng) -> Result<Messages, ProtocolError> {
+        let (secret, package) = dkg::part1(identifier(self.party)?, PARTIES.into(), THRESHOLD.into(), random)
+            .map_err(|it| self.failed(&it))?;
+        let own = to_message(&package).map_err(|it| self.failed(&it))?;
+        let messages = self.to_all(Tag::FrostKeygenCommitment, &self.commitment(self.party, &own));
+        self.stage = Stage::Commitments { secret, own };
+        Ok(messages)
+    }
+}

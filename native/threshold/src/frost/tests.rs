@@ -1,13 +1,13 @@
-//! Whole runs of the protocol, the vectors of RFC 9591, and what happens when somebody does not keep to it.
+//! Whole runs of the protocol, and what happens when somebody does not keep to it; published vectors stand in [`vectors`].
+
+mod vectors;
 
 use super::keygen::PackageMessage;
 use super::sign::{CommitmentsMessage, ShareMessage};
-use super::{share, Key, Keygen, Sign, MAX_SIGNED_BYTES};
+use super::{Key, Keygen, Sign, MAX_SIGNED_BYTES};
 use crate::error::{Code, ProtocolError};
 use crate::inbox::{Messages, Step};
 use crate::wire::{decode, encode, Tag};
-use frost_ed25519::keys::{KeyPackage, PublicKeyPackage, SigningShare, VerifyingShare};
-use frost_ed25519::rand_core::{CryptoRng, Error, RngCore};
 use frost_ed25519::{Signature, VerifyingKey};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -135,82 +135,6 @@ fn every_pair_signs_for_the_key_and_each_signature_is_another() {
             assert!(signatures.insert(signature));
         }
     }
-}
-
-/// Hands out the given bytes in the place of random ones.
-struct Given(Vec<u8>);
-
-impl RngCore for Given {
-    fn next_u32(&mut self) -> u32 {
-        unreachable!("nonces take bytes")
-    }
-
-    fn next_u64(&mut self) -> u64 {
-        unreachable!("nonces take bytes")
-    }
-
-    fn fill_bytes(&mut self, bytes: &mut [u8]) {
-        let rest = self.0.split_off(bytes.len());
-        bytes.copy_from_slice(&std::mem::replace(&mut self.0, rest));
-    }
-
-    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Error> {
-        self.fill_bytes(bytes);
-        Ok(())
-    }
-}
-
-impl CryptoRng for Given {}
-
-fn unhex(text: &str) -> Vec<u8> {
-    hex::decode(text).unwrap()
-}
-
-/// RFC 9591, appendix E.1, by sessions of this crate: the same commitments, shares and signature.
-#[test]
-fn the_vector_of_rfc_9591_results_byte_by_byte() {
-    let group = unhex("15d21ccd7ee42959562fc8aa63224c8851fb3ec85a3faf66040d380fb9738673");
-    let secrets = [
-        "929dcc590407aae7d388761cddb0c0db6f5627aea8e217f4a033f2ec83d93509",
-        "a91e66e012e4364ac9aaa405fcafd370402d9859f7b6685c07eed76bf409e80d",
-        "d3cb090a075eb154e82fdb4b3cb507f110040905468bb9c46da8bdea643a9a02",
-    ]
-    .map(|secret| SigningShare::deserialize(&unhex(secret)).unwrap());
-    let key = VerifyingKey::deserialize(&group).unwrap();
-    let verifying: BTreeMap<_, _> =
-        (1u8..).zip(secrets).map(|(party, it)| (super::identifier(party).unwrap(), VerifyingShare::from(it))).collect();
-    let public = PublicKeyPackage::new(verifying.clone(), key, Some(2));
-    let stored = |party: u8| {
-        let id = super::identifier(party).unwrap();
-        let own = KeyPackage::new(id, secrets[usize::from(party) - 1], verifying[&id], key, 2);
-        share::store(party, &own, &public).unwrap()
-    };
-
-    let id = session_id();
-    let mut one = Sign::new(&id, 1, 3, &stored(1), b"test").unwrap();
-    let mut three = Sign::new(&id, 3, 1, &stored(3), b"test").unwrap();
-    let randomness = [
-        "06894e04ee4aceec8619d5f6a0a180e2f47194d2ac306cba586b555e7c48d76540d6f879ff22e22409f7d808fed81f37118e7d3e4af71c0f44c60207553bcbce",
-        "fa5d950626782aade9e33fa781376d4888c2d1de7c37518bc248eb818ed0cdde7459a4d14ded0e365b085271be8dc6600d5b88f3978a2174297ffa32001a5afc",
-    ];
-    let from_one = only(one.start_with(&mut Given(unhex(randomness[0]))).unwrap());
-    let from_three = only(three.start_with(&mut Given(unhex(randomness[1]))).unwrap());
-    let commitments: CommitmentsMessage = decode(Tag::FrostSignCommitments, &from_one).unwrap();
-    assert_eq!(commitments.hiding.to_vec(), unhex("9b116f12589591a7e23fe8048059ab10ab48e67739e7a2fb3890f61a7999478c"));
-    assert_eq!(commitments.binding.to_vec(), unhex("c39b66b7dfccb122da24f13587f9a08c4347cae70046ca15169adf90ba65854d"));
-
-    let Step::Send(answer) = one.advance(Messages::from([(3, from_three.clone())])).unwrap() else { panic!("a share") };
-    let share: ShareMessage = decode(Tag::FrostSignShare, &answer[&3]).unwrap();
-    assert_eq!(share.share.to_vec(), unhex("60997f0142e43e8005027fe5ab7447dac00d22c2d7ddd9571a02613ba7d81c08"));
-    let Step::Send(back) = three.advance(Messages::from([(1, from_one)])).unwrap() else { panic!("a share") };
-    let share: ShareMessage = decode(Tag::FrostSignShare, &back[&1]).unwrap();
-    assert_eq!(share.share.to_vec(), unhex("79390e78bc59699c7af831f8f5fb478ec871a85f561a8641b5670ac4443f720f"));
-
-    let Step::Done(signature) = one.advance(Messages::from([(3, back[&1].clone())])).unwrap() else { panic!("done") };
-    assert_eq!(
-        signature.to_vec(),
-        unhex("154fb694ee7fcb37bf2381d94488c2a84b03b3352ad085feca81ad26d45852b7ecfe971ce4da95c4a95db93ac376b053897fca212ef85f99cf696bffeb178f07")
-    );
 }
 
 #[test]
