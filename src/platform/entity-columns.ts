@@ -83,8 +83,13 @@ function describe(entity: new () => object): Described {
 }
 
 function toColumn({ propertyName: field, options: { name = field, transformer } }: ColumnMetadata): Column {
-  const { to, from } = (transformer ?? same) as ValueTransformer;
-  return { field, name, to, from };
+  const converter = (transformer ?? same) as ValueTransformer;
+  return {
+    field,
+    name,
+    to: (value) => converter.to(value) as unknown,
+    from: (value) => converter.from(value) as unknown,
+  };
 }
 
 const same = { to: (value: unknown) => value, from: (value: unknown) => value };

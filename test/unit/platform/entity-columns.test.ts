@@ -29,7 +29,7 @@ test('a row that an outer join has not found is null', () => {
 });
 
 test('inserts what is given: undefined is left to the default, null is not', () => {
-  const { text, values } = insertionOf(ThingEntity, { thingId: 'a', atomicAmount: 12n, note: null, label: undefined as never });
+  const { text, values } = insertionOf(ThingEntity, { thingId: 'a', atomicAmount: 12n, note: null, label: undefined });
   expect(text).toBe('insert into things (thing_id, atomic_amount, note) values ($1, $2, $3)');
   expect(values).toEqual(['a', '12', null]);
 });
