@@ -49,11 +49,11 @@ export class OwnAddresses {
     this.alarms = new Alarms(log);
   }
 
-  /** Ids of the accounts whose address may be shown. The others raise an alarm. */
-  async verified(manager: EntityManager, accounts: AddressedAccount[]): Promise<Set<string>> {
+  /** Ids of the accounts whose address may be shown. The others raise an alarm. `wallets`: those of the accounts; read here if they are not given. */
+  async verified(manager: EntityManager, accounts: AddressedAccount[], wallets?: KeyedWallet[]): Promise<Set<string>> {
     const [ofWallets, withOwn] = [true, false].map((shared) => accounts.filter((it) => this.hasWalletsKey(it) === shared));
     const own = [
-      ...(await this.verifiedByWallet(manager, ofWallets ?? [])),
+      ...(await this.verifiedByWallet(manager, ofWallets ?? [], wallets)),
       ...(await this.verifiedByOwn(manager, withOwn ?? [])),
     ];
     return new Set(own.map(({ accountId }) => accountId));
@@ -68,9 +68,16 @@ export class OwnAddresses {
     });
   }
 
-  private async verifiedByWallet(manager: EntityManager, accounts: AddressedAccount[]): Promise<AddressedAccount[]> {
+  private async verifiedByWallet(
+    manager: EntityManager,
+    accounts: AddressedAccount[],
+    given?: KeyedWallet[],
+  ): Promise<AddressedAccount[]> {
     const walletIds = [...new Set(accounts.map(({ walletId }) => walletId))];
-    const wallets = walletIds.length > 0 ? await manager.findBy(WalletEntity, { walletId: In(walletIds) }) : [];
+    if (walletIds.length === 0) return [];
+    const wallets =
+      given?.filter(({ walletId }) => walletIds.includes(walletId)) ??
+      (await manager.findBy(WalletEntity, { walletId: In(walletIds) }));
     const keys = await this.keys.find(manager, wallets);
     const withKey = new Set(wallets.filter(({ keyId }) => keyId !== null).map(({ walletId }) => walletId));
     return accounts.filter((account) => {

@@ -9,7 +9,7 @@ import { GatewayError, notFound } from '../platform/errors';
 import { isUuid } from '../platform/ids';
 import { getSignedType } from '../signed-types';
 import { TransactionEntity, type TransactionStatus } from '../transactions/entity';
-import { findTimeline, type Timeline } from '../transactions/repository';
+import { findTimeline, type Timeline } from '../transactions/shown-rows';
 import { isEnded } from '../transactions/state';
 import { loadAttempts } from '../transfers/load-attempts';
 import { recordAbandonRequest, withdrawAbandonRequest } from '../transfers/operate/operator-requests';

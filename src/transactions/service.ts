@@ -2,13 +2,13 @@ import type { OwnAddresses } from '../accounts/own-addresses';
 import type { LiveStatus } from '../messages/progress';
 import type { LimitOffset } from '../http/pagination';
 import { notFound } from '../platform/errors';
-import type { TransactionEntity } from './entity';
 import type { TransactionDetails, TransactionFilter, TransactionRepository } from './repository';
 import type { LiveStatusCache } from './live-status';
-import { withOwnAddress } from './shown-addresses';
+import { withOwnAddressAmong } from './shown-addresses';
+import type { ListedRow } from './shown-rows';
 
 export interface ListedTransaction {
-  tx: TransactionEntity;
+  tx: ListedRow;
   /** The signing nodes attest the address of its account. */
   isOwnAddress: boolean;
 }
@@ -26,8 +26,8 @@ export class TransactionService {
   ) {}
 
   async list(clientId: string, filter: TransactionFilter, page: LimitOffset): Promise<[ListedTransaction[], number]> {
-    const [rows, total] = await this.transactions.list(clientId, filter, page);
-    const own = await withOwnAddress(this.transactions.manager, this.addresses, rows);
+    const [{ rows, named }, total] = await this.transactions.list(clientId, filter, page);
+    const own = await withOwnAddressAmong(this.transactions.manager, this.addresses, rows, named);
     return [rows.map((tx) => ({ tx, isOwnAddress: own.has(tx.txId) })), total];
   }
 
@@ -35,9 +35,9 @@ export class TransactionService {
   async get(clientId: string, txId: string): Promise<LiveTransaction> {
     const details = await this.transactions.findDetails(clientId, txId);
     if (!details) throw notFound('transaction');
-    const { tx } = details;
+    const { tx, named } = details;
     const [own, live] = await Promise.all([
-      withOwnAddress(this.transactions.manager, this.addresses, [tx]),
+      withOwnAddressAmong(this.transactions.manager, this.addresses, [tx], named),
       this.liveStatus.get(tx),
     ]);
     return { details, isOwnAddress: own.has(tx.txId), live };

@@ -1,6 +1,7 @@
 import { In, type EntityManager } from 'typeorm';
 import { AccountEntity } from '../accounts/entity';
-import type { OwnAddresses } from '../accounts/own-addresses';
+import type { AddressedAccount, OwnAddresses } from '../accounts/own-addresses';
+import type { KeyedWallet } from '../wallets/attested-keys';
 import type { TransactionEntity } from './entity';
 
 /** A transaction, as far as it says which address of the gateway it concerns. */
@@ -8,6 +9,12 @@ export type AddressedTransaction = Pick<
   TransactionEntity,
   'txId' | 'clientId' | 'accountId' | 'direction' | 'isHeld' | 'fromAddress' | 'toAddress'
 >;
+
+/** The rows that transactions name. `wallets`: of the accounts, where they have been read too. */
+export interface NamedRows {
+  accounts: AddressedAccount[];
+  wallets?: KeyedWallet[];
+}
 
 /** What is sent and holds nothing of the client is a payment between others. */
 const isOfOthers = ({ direction, isHeld }: AddressedTransaction): boolean => direction === 'out' && !isHeld;
@@ -23,7 +30,17 @@ export async function withOwnAddress(
 ): Promise<Set<string>> {
   const ids = [...new Set(transactions.flatMap(({ accountId }) => accountId ?? []))];
   const accounts = ids.length > 0 ? await manager.findBy(AccountEntity, { accountId: In(ids) }) : [];
-  const own = await addresses.verified(manager, accounts);
+  return withOwnAddressAmong(manager, addresses, transactions, { accounts });
+}
+
+/** The same with rows that were read together with the transactions: each account and wallet once. */
+export async function withOwnAddressAmong(
+  manager: EntityManager,
+  addresses: OwnAddresses,
+  transactions: AddressedTransaction[],
+  { accounts, wallets }: NamedRows,
+): Promise<Set<string>> {
+  const own = await addresses.verified(manager, accounts, wallets);
   const byId = new Map(accounts.filter(({ accountId }) => own.has(accountId)).map((account) => [account.accountId, account]));
   const known = new Set(accounts.map(({ accountId }) => accountId));
   const shown = new Set<string>();

@@ -1,38 +1,63 @@
-import { call, ends, fundedAccount, transactionWhen } from '../e2e/support';
 import { stack } from '../stack/client';
-import { load, residentMb, round } from './load';
+import { fundedAccounts, Transfers, withP95 } from './carry-out';
+import { type BareRun, startBare } from './bare/bare';
+import { residentMb, round } from './load';
+import { processorMs } from './postgres-processor';
+import { idleShare, measureProcessor, roundShares } from './stack-processor';
 
-/** Loads are bounded in count; numbers are printed, not judged: machines are noisy. The baseline is in the same run. */
-const requests = 60;
-const inFlight = 10;
-const recipient = '0x000000000000000000000000000000000000bEEF';
+/**
+ * Transfers until they are CONFIRMED, beside bare workflows of the same events on the same Temporal server, before and after them. Numbers are
+ * printed and not judged, since machines are noisy.
+ */
+const inFlight = 100;
+const count = Number(process.env.BENCH_TRANSFERS ?? 300);
+const accountCount = 4;
+/** What runs for the first time is slower. */
+const warmUp = 20;
 
-test('accepting and finishing transfers', async () => {
-  const account = await fundedAccount('ethereum', { ETH: '100' });
-  const body = { from_address: account.address, to_address: recipient, chain: 'ethereum', token_symbol: 'ETH', amount: '0.001' };
-  await load(inFlight, inFlight, () => call('GET', '/wallets'));
+test(`${count} transfers, ${inFlight} in flight, and as many bare workflows`, async () => {
+  const accounts = await fundedAccounts(accountCount);
+  const transfers = await Transfers.open();
+  const bare = startBare();
+  try {
+    await bare.run({ count: warmUp, inFlight: warmUp });
+    await transfers.carryOut({ count: warmUp, inFlight: warmUp, accounts });
+    const idle = await idleShare();
+    const bareProcessor = async () => {
+      const [used, ofWorker] = [measureProcessor(idle), processorMs(bare.pid)];
+      const run = await bare.run({ count, inFlight });
+      return { run, temporal: used(count).temporal, worker: round((processorMs(bare.pid) - ofWorker) / count) };
+    };
+    const before = await bareProcessor();
+    const used = measureProcessor(idle);
+    const carried = await transfers.carryOut({ count, inFlight, accounts });
+    const cpu = used(count);
+    const after = await bareProcessor();
 
-  const baseline = await load(requests, inFlight, () => call('GET', '/wallets?page_size=1'));
-  const txIds: string[] = [];
-  const began = performance.now();
-  const accept = await load(requests, inFlight, async () => {
-    const answer = await call('POST', '/transfer', { body });
-    if (answer.status !== 202) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
-    txIds.push(answer.body.tx_id as string);
-  });
-  for (const id of txIds) await transactionWhen(id, ends, 300_000);
-  const seconds = (performance.now() - began) / 1000;
-
-  process.stdout.write(
-    `${JSON.stringify({
-      bench: 'transfers',
-      requests,
-      in_flight: inFlight,
-      baseline_get_wallets_ms: baseline,
-      accept_ms: accept,
-      accept_to_baseline_p50: round(accept.p50 / baseline.p50),
-      confirmed_per_second: round(txIds.length / seconds),
-      resident_mb: Object.fromEntries(['api', 'worker', 'mpc'].map((name) => [name, stack().processes[name]?.map(residentMb)])),
-    })}\n`,
-  );
+    const bareRate = (2 * count) / (before.run.seconds + after.run.seconds);
+    const { processes } = stack();
+    process.stdout.write(
+      `${JSON.stringify({
+        ...{ bench: 'transfers', transfers: count, in_flight: inFlight, accounts: accountCount, ...carried },
+        bare: {
+          per_second: round(bareRate),
+          per_second_before: perSecond(before.run),
+          per_second_after: perSecond(after.run),
+          end_ms: withP95([...before.run.ms, ...after.run.ms]),
+          cpu_ms: { temporal: round((before.temporal + after.temporal) / 2), worker: round((before.worker + after.worker) / 2) },
+        },
+        ratio: Math.round((count / carried.seconds / bareRate) * 100) / 100,
+        cpu_ms: cpu,
+        idle_cpu_share: roundShares(idle),
+        resident_mb: Object.fromEntries(
+          ['api', 'worker', 'authoriser', 'mpc'].map((part) => [part, processes[part]?.map(residentMb)]),
+        ),
+      })}\n`,
+    );
+  } finally {
+    bare.close();
+    await transfers.close();
+  }
 }, 600_000);
+
+const perSecond = ({ seconds }: BareRun): number => round(count / seconds);

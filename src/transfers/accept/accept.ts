@@ -5,6 +5,7 @@ import { assertOrdersCompared, toReconcileRequired } from '../../orders/reconcil
 import { enqueue } from '../../outbox/outbox';
 import { allInOrder, firstCause } from '../../platform/all-in-order';
 import { inTransaction, requestTransaction } from '../../platform/database';
+import { insertionOf } from '../../platform/entity-columns';
 import { GatewayError } from '../../platform/errors';
 import { formatAmount } from '../../platform/money';
 import { TransactionEntity, type TransactionStatus } from '../../transactions/entity';
@@ -162,9 +163,9 @@ const toRow = (
 
 /** False when a transfer of this id or key exists; one that is being written at the moment is waited for. */
 async function insert(manager: EntityManager, transfer: Partial<TransactionEntity>): Promise<boolean> {
-  const query = manager.createQueryBuilder().insert().into(TransactionEntity).values(transfer).orIgnore().returning('tx_id');
-  const result = await query.execute();
-  return (result.raw as unknown[]).length === 1;
+  const { text, values } = insertionOf(TransactionEntity, transfer);
+  const rows = await manager.query<unknown[]>(`${text} on conflict do nothing returning tx_id`, values);
+  return rows.length === 1;
 }
 
 function recordAccepted(

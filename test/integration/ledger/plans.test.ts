@@ -2,6 +2,7 @@ import { listTotal } from '../../../src/http/list-totals';
 import { promisedGas } from '../../../src/settlers/promised-gas';
 import { dueBlacklist } from '../../../src/screening/distribution';
 import { refusedLately } from '../../../src/settlers/refused-lately';
+import { listStatement } from '../../../src/transactions/shown-rows';
 import { spentToday } from '../../../src/transfers/accept/limits';
 import { isBeingGenerated } from '../../../src/wallets/generation-limits';
 import { dueDeliveries } from '../../../src/webhooks/dispatcher';
@@ -87,6 +88,7 @@ const transfer = `md5('t500')::uuid`;
 /** A statement with its parameters in it. */
 const withValues = (sql: string, ...values: string[]): string =>
   sql.replace(/\$(\d)/g, (_, n: string) => values[Number(n) - 1] ?? '');
+const firstPage = { order: 'desc', limit: 10, offset: 0 } as const;
 const spent = withValues(spentToday, `md5('w7')::uuid`, `'ETH'`, transfer, 'true');
 
 test.each([
@@ -186,25 +188,21 @@ test.each([
     'ledger_entries_by_account',
     `select * from ledger_entries where ledger_account_id = md5('ETH5')::uuid`,
   ],
-  [
-    'a client’s transactions',
-    'transactions_by_client',
-    `select * from transactions where client_id = ${client} order by tx_id desc limit 10`,
-  ],
+  ['a client’s transactions', 'transactions_by_client', withValues(listStatement(['client_id'], firstPage), client)],
   [
     'a wallet’s transactions',
     'transactions_by_wallet',
-    `select * from transactions where wallet_id = md5('w7')::uuid order by tx_id desc limit 10`,
+    withValues(listStatement(['client_id', 'wallet_id'], firstPage), client, `md5('w7')::uuid`),
   ],
   [
     'an account’s transactions',
     'transactions_by_account',
-    `select * from transactions where account_id = ${account} order by tx_id desc limit 10`,
+    withValues(listStatement(['client_id', 'account_id'], firstPage), client, account),
   ],
   [
     'a client’s transactions of a chain that has few',
     'transactions_by_client_and_chain',
-    `select * from transactions where client_id = ${client} and chain = 'base' order by tx_id desc limit 10`,
+    withValues(listStatement(['client_id', 'chain'], firstPage), client, `'base'`),
   ],
   ['how many transactions a client has', 'list_totals_pkey', withValues(listTotal, `'transactions'`, client, client, 'null')],
   [

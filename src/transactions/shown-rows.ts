@@ -1,0 +1,162 @@
+import type { EntityManager } from 'typeorm';
+import { AccountEntity } from '../accounts/entity';
+import type { LimitOffset } from '../http/pagination';
+import { entityColumns } from '../platform/entity-columns';
+import { WalletEntity } from '../wallets/entity';
+import { TransactionEntity } from './entity';
+import type { NamedRows } from './shown-addresses';
+
+/** Rows of transactions as the API shows them, with those that say whether their addresses may be shown: one statement reads all of it. */
+
+const listed = [
+  'txId',
+  'walletId',
+  'clientId',
+  'accountId',
+  'chain',
+  'transactionType',
+  'direction',
+  'isHeld',
+  'fromAddress',
+  'toAddress',
+  'tokenSymbol',
+  'amount',
+  'decimals',
+  'status',
+  'txHash',
+  'createdAt',
+] as const satisfies (keyof TransactionEntity)[];
+const detailed = [
+  ...listed,
+  'isSigned',
+  'version',
+  'memo',
+  'assetId',
+  'fee',
+  'feeSymbol',
+  'feeDecimals',
+  'requiredConfirmations',
+  'blockNumber',
+  'failureCode',
+  'failureMessage',
+  'approvalExpiresAt',
+  'approvedBy',
+  'approvedAt',
+  'screeningNote',
+  'updatedAt',
+  'endedAt',
+] as const satisfies (keyof TransactionEntity)[];
+
+export type ListedRow = Pick<TransactionEntity, (typeof listed)[number]>;
+export type DetailedRow = Pick<TransactionEntity, (typeof detailed)[number]>;
+
+const listedColumns = entityColumns(TransactionEntity, listed);
+const detailedColumns = entityColumns(TransactionEntity, detailed);
+const accountColumns = entityColumns(AccountEntity, [
+  'accountId',
+  'walletId',
+  'clientId',
+  'family',
+  'address',
+  'addressKey',
+  'keyId',
+  'keyProtocol',
+  'derivationPath',
+  'addressIndex',
+]);
+const walletColumns = entityColumns(WalletEntity, ['walletId', 'clientId', 'keyId', 'publicKey', 'chainCode']);
+
+const namedColumns = `${accountColumns.select('a')}, ${walletColumns.select('w')}`;
+const joinNamed = 'left join accounts a on a.account_id = t.account_id left join wallets w on w.wallet_id = a.wallet_id';
+
+/** Its states, oldest first. */
+export type Timeline = { status: string; at: Date }[];
+
+/** Rows of one client, each with its account and wallet. */
+export interface Shown<T> {
+  rows: T[];
+  named: Required<NamedRows>;
+}
+
+export const nothingShown: Shown<never> = { rows: [], named: { accounts: [], wallets: [] } };
+
+type Raw = Record<string, unknown>;
+
+function toShown<T>(raws: Raw[], read: (raw: Raw) => T | null): Shown<T> {
+  const [accounts, wallets] = [
+    new Map<unknown, NamedRows['accounts'][number]>(),
+    new Map<unknown, Required<NamedRows>['wallets'][number]>(),
+  ];
+  const rows: T[] = [];
+  for (const raw of raws) {
+    const row = read(raw);
+    if (row) rows.push(row);
+    const accountId = raw['a.accountId'];
+    if (accountId === null || accounts.has(accountId)) continue;
+    const [account, wallet] = [accountColumns.read(raw, 'a'), walletColumns.read(raw, 'w')];
+    if (account) accounts.set(accountId, account);
+    if (wallet) wallets.set(wallet.walletId, wallet);
+  }
+  return { rows, named: { accounts: [...accounts.values()], wallets: [...wallets.values()] } };
+}
+
+export const findTimeline = (manager: EntityManager, txId: string): Promise<Timeline> =>
+  manager.query<Timeline>('select status, at from transaction_events where tx_id = $1 order by seq', [txId]);
+
+export interface ListedPage extends LimitOffset {
+  order: 'asc' | 'desc';
+}
+
+type FilterColumn = 'client_id' | 'wallet_id' | 'account_id' | 'chain';
+
+/** Columns and their values, in the order of the statement's parameters. */
+export type ColumnValues = [column: FilterColumn, value: string][];
+
+/** Limit and offset are in the text: the plan depends on them. The parameters are the values of the columns. */
+export function listStatement(columns: readonly FilterColumn[], { order, limit, offset }: ListedPage): string {
+  const conditions = columns.map((column, index) => `${column} = $${index + 1}`).join(' and ');
+  return `with t as (select * from transactions where ${conditions} order by tx_id ${order} limit ${BigInt(limit)} offset ${BigInt(offset)})
+    select ${listedColumns.select('t')}, ${namedColumns} from t ${joinNamed} order by t.tx_id ${order}`;
+}
+
+export async function findListed(manager: EntityManager, where: ColumnValues, page: ListedPage): Promise<Shown<ListedRow>> {
+  const statement = listStatement(
+    where.map(([column]) => column),
+    page,
+  );
+  const raws = await manager.query<Raw[]>(
+    statement,
+    where.map(([, value]) => value),
+  );
+  return toShown(raws, (raw) => listedColumns.read(raw, 't'));
+}
+
+export interface ShownDetails extends Shown<DetailedRow> {
+  timeline: Timeline;
+  /** Of the attempt that a block has; null: none. */
+  attemptBlock: bigint | null;
+  /** Newest block that the chain's follower has seen; null before the first. */
+  headBlock: bigint | null;
+}
+
+/** One transaction of a client; without rows where there is none. */
+export async function findDetailed(manager: EntityManager, clientId: string, txId: string): Promise<ShownDetails> {
+  const raws = await manager.query<Raw[]>(
+    `select ${detailedColumns.select('t')}, ${namedColumns}, c.head_block as "headBlock",
+            (select block_number from transfer_attempts where tx_id = t.tx_id and block_number is not null limit 1) as "attemptBlock",
+            (select json_agg(json_build_array(status, at) order by seq) from transaction_events where tx_id = t.tx_id) as timeline
+       from transactions t ${joinNamed} left join chain_cursors c on c.chain = t.chain
+      where t.client_id = $1 and t.tx_id = $2`,
+    [clientId, txId],
+  );
+  const block = (name: string) => toBigInt((raws[0]?.[name] ?? null) as string | null);
+  const events = (raws[0]?.['timeline'] ?? []) as [status: string, at: string][];
+  return {
+    ...toShown(raws, (raw) => detailedColumns.read(raw, 't')),
+    attemptBlock: block('attemptBlock'),
+    headBlock: block('headBlock'),
+    timeline: events.map(([status, at]) => ({ status, at: new Date(at) })),
+  };
+}
+
+const toBigInt = (text: string | null): bigint | null => (text === null ? null : BigInt(text));
