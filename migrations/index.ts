@@ -43,6 +43,8 @@ import { WalletFactories0049 } from './0049-wallet-factories';
 import { SignedTransactions0052 } from './0052-signed-transactions';
 import { OrphanedDeposits0054 } from './0054-orphaned-deposits';
 import { SenderLines0061 } from './0061-sender-lines';
+import { NothingMoved0062 } from './0062-nothing-moved';
+import { ForeignTransactions0063 } from './0063-foreign-transactions';
 
 /** In this order. A released migration is never edited: a change is a new file. */
 export const migrations = [
@@ -91,4 +93,6 @@ export const migrations = [
   SignedTransactions0052,
   OrphanedDeposits0054,
   SenderLines0061,
+  NothingMoved0062,
+  ForeignTransactions0063,
 ];

@@ -331,3 +331,12 @@ export const houseKeyRights: Rights = {
 export const senderLineRights: Rights = {
   reservations: { gateway_api: 'select' },
 };
+
+/** What the follower has seen to use up nonces beside the attempts. */
+export const foreignTransactionRights: Rights = {
+  foreign_transactions: {
+    gateway_worker: 'select, insert, update (id, block_number), delete',
+    gateway_authoriser: 'select',
+    gateway_operator: 'select',
+  },
+};

@@ -66,9 +66,9 @@ export type FindOrigins = (ids: string[]) => Promise<Origin[]>;
 
 /**
  * Why an attempt is impossible, in the family's own terms. `ends`: so is everything else that was signed for its transaction, on record or
- * not.
+ * not. `used_by`: id of another transaction that has used up what it spends.
  */
-export type ImpossibleProof = JsonObject & { ends?: boolean };
+export type ImpossibleProof = JsonObject & { ends?: boolean; used_by?: string };
 
 /** What one endpoint has shown. */
 export interface EndpointView {
@@ -117,6 +117,8 @@ export interface BlockTransaction {
   id: string;
   /** null for transactions that no address of the gateway has signed. */
   messageKey: string | null;
+  /** Of one that an address of the gateway has signed, in families that execute them in their order. */
+  position?: { owner: string; ordinal: bigint };
 }
 
 /** An output of an address of the gateway, on a chain whose balances consist of outputs. */
@@ -205,7 +207,10 @@ export interface ChainClient {
   /** Number of the oldest block that a node has, where that is not 0 on a chain that has just begun. */
   firstBlock?(): Promise<number>;
   feeLevels(): Promise<FeeLevels>;
-  /** @throws GatewayError would_revert when the chain would refuse the transaction. */
+  /**
+   * @throws GatewayError would_revert when the chain would refuse the transaction; not_estimated when no endpoint says what it would take, for
+   * a reason that is not known.
+   */
   prepare(request: PrepareRequest): Promise<Prepared>;
   /** The state of every attempt, as seen by one node. `findOrigins`: says where to look; what counts is what the node shows. */
   status(attempts: KnownAttempt[], reservations: Reservation[], findOrigins: FindOrigins): Promise<AttemptStatus[]>;

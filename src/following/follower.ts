@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EntityManager } from 'typeorm';
 import type { BlockScan } from '../chains/chain-client';
+import { storeForeignTransactions, takeBackForeignTransactions } from '../chains/foreign-transactions';
 import { storeOrigins } from '../chains/origins';
 import { storeOutputs, takeBackOutputs } from '../chains/outputs';
 import { inTransaction } from '../platform/database';
@@ -150,6 +151,7 @@ class Follower {
       await store.storeBlocks(manager, chain.name, blocks, scannedTo - Math.max(chain.finalityDepth, minKept));
       await storeOrigins(manager, chain.name, blocks, scannedTo - chain.finalityDepth + 1);
       await storeOutputs(manager, chain.name, blocks);
+      await storeForeignTransactions(manager, chain.name, blocks);
       await options.deposits.recordDeposits(
         manager,
         chain,
@@ -194,6 +196,7 @@ class Follower {
       await store.dropBlocks(manager, chain.name, from);
       await takeBackForeignSpends(manager, chain.name, from);
       await takeBackOutputs(manager, chain.name, from);
+      await takeBackForeignTransactions(manager, chain.name, from);
       await options.deposits.orphanDeposits(manager, chain, from);
       return inclusions.clearInclusions(manager, chain.name, from);
     });

@@ -6,7 +6,7 @@ import type { FollowOptions } from './ports';
 const maxRead = 10_000;
 
 /**
- * A settlement that was executed without having paid ends for good. What it did was read near the head and from one endpoint, which may
+ * What was executed without the effect that was asked for (a settlement that has not paid, a transfer of which nothing has moved) ends for good. What it did was read near the head and from one endpoint, which may
  * have shown a receipt without its logs: when it is final the chain is asked once more, and what that shows is stored.
  */
 export class UnpaidWatch {
@@ -34,7 +34,7 @@ export class UnpaidWatch {
       setBounded(this.read, inclusion, said, maxRead);
       return said;
     } catch (err) {
-      this.options.logger.warn({ err, tx_id: txId }, 'a settlement that has not paid could not be read again');
+      this.options.logger.warn({ err, tx_id: txId }, 'what was executed without its effect could not be read again');
       return null;
     }
   }

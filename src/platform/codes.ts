@@ -39,6 +39,7 @@ export const failureCodes = {
   approval_expired: { status: 403, retryable: false, title: 'Not approved in time' },
   fee_above_bound: { status: 400, retryable: false, title: 'Network fee above what could be locked' },
   would_revert: { status: 400, retryable: false, title: 'Not sent: the chain would refuse it' },
+  not_estimated: { status: 503, retryable: true, title: 'The chain could not say what the transaction would cost' },
   reverted_on_chain: { status: 400, retryable: false, title: 'The transaction failed on chain' },
   transfer_not_observed: { status: 400, retryable: false, title: 'Executed on chain without the expected token transfer' },
   intent_mismatch: { status: 400, retryable: false, title: 'What is to be signed differs from the request or the order' },

@@ -122,6 +122,11 @@ export class Attempts {
     return this.all.length > 0 && this.all.every(({ impossibleProof, inclusion }) => impossibleProof && !inclusion);
   }
 
+  /** Id of the transaction that has used up what they spend, where a proof names one. */
+  get usedBy(): string | null {
+    return this.all.flatMap(({ impossibleProof }) => impossibleProof?.used_by ?? [])[0] ?? null;
+  }
+
   /** The same, and nothing else that was signed for the transaction can be executed, on record or not. */
   get endsByProof(): boolean {
     return this.allImpossible && this.all.every(({ impossibleProof }) => impossibleProof?.ends === true);

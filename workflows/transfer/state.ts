@@ -19,6 +19,9 @@ const blocksOfHead = 4;
 /** Longest wait of a parked transfer that is abandoned by time until that time is read again: it may end earlier. */
 const readAgainMs = 10_000;
 
+/** After these, a run that waits goes on in another one: Temporal takes 2,000 of a run. */
+const maxUpdates = 500;
+
 /** State of one run across its stages, with the signals and updates it has received. */
 export class TransferState {
   readonly progress: WorkflowProgress;
@@ -41,6 +44,8 @@ export class TransferState {
   private wasApproved = false;
   private wasEnded = false;
   private retryRequested = false;
+  /** Accepted in this run. */
+  private updates = 0;
   /** A stage that a retry has a meaning for runs. */
   private isRetryable = false;
   private abandonRequested = false;
@@ -63,7 +68,7 @@ export class TransferState {
     this.isFollowed = transfer.isFollowed;
     this.isAbandoned = transfer.isAbandoned;
     this.waitingSince = Date.now();
-    this.polls.adopt(transfer.blockTimeMs);
+    this.polls.adopt(transfer.blockTimeMs, transfer.requiredConfirmations);
     this.limitTime(transfer.timeLeftMs ?? Infinity);
   }
 
@@ -126,7 +131,8 @@ export class TransferState {
   }
 
   get shouldContinueAsNew(): boolean {
-    return workflowInfo().continueAsNewSuggested && !this.retryRequested && !this.abandonRequested && !this.sawInclusion;
+    const isLong = workflowInfo().continueAsNewSuggested || this.updates >= maxUpdates;
+    return isLong && !this.retryRequested && !this.abandonRequested && !this.sawInclusion;
   }
 
   onApproved(): void {
@@ -144,19 +150,26 @@ export class TransferState {
   }
 
   /** @throws ApplicationFailure business_error: a retry is for what waits now, and does not answer a later wait. */
-  onRetry(): { status: string } {
+  assertRetryable(): void {
     if (!this.isRetryable) throw refusal('Only a transfer that is parked, or that waits for the chain, can be retried');
+  }
+
+  onRetry(): { status: string } {
+    this.updates += 1;
     this.retryRequested = true;
     return { status: 'retrying' };
   }
 
   /** @throws ApplicationFailure business_error. */
+  assertAbandonable(): void {
+    if (this.isAbandonable && this.lastAttempt > 0 && !this.sawInclusion && !this.wasEnded) return;
+    throw refusal(
+      'Only a transfer that is parked after its signing has begun, and that the chain has not executed, can be abandoned',
+    );
+  }
+
   onAbandon(): { status: string } {
-    if (!this.isAbandonable || this.lastAttempt === 0 || this.sawInclusion || this.wasEnded) {
-      throw refusal(
-        'Only a transfer that is parked after its signing has begun, and that the chain has not executed, can be abandoned',
-      );
-    }
+    this.updates += 1;
     this.abandonRequested = true;
     return { status: 'abandoning' };
   }
@@ -200,6 +213,8 @@ export class TransferState {
     isAbandonable: boolean,
     retryAfterMs = Infinity,
   ): Promise<'retry' | 'abandon' | 'decided' | 'continue' | 'again'> {
+    // before it waits: an operator may be the only one who ends the wait, and is answered in the run that is asked
+    if (this.shouldContinueAsNew) return 'continue';
     const before = this.observedCount;
     this.isAbandonable = isAbandonable;
     const isDone = () =>

@@ -17,6 +17,7 @@ export interface RpcTransaction {
   to: Hex | null;
   value: Hex;
   blockHash?: Hex | null;
+  blockNumber?: Hex | null;
   nonce: Hex;
   gas: Hex;
   type?: Hex;

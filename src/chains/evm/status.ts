@@ -4,7 +4,7 @@ import type { ChainDefinition, JsonObject } from '../types';
 import { authorisationState } from './authorise/status';
 import { stateOfIncluded } from './included';
 import { toMessageKey } from './message-key';
-import { findNonceUser, type NonceUser, type Sender } from './nonce-user';
+import { findKnownUser, findNonceUser, type NonceUser, type Sender } from './nonce-user';
 import type { RpcCall } from './rpc';
 import type { RpcTransaction } from './rpc-types';
 
@@ -46,7 +46,10 @@ async function fetchView(
   const found = await Promise.all(attempts.map((attempt) => stateById(call, head, attempt)));
   const states = attempts.map(({ attempt }, index) => ({ attempt, ...(found[index] ?? { state: 'absent' as const }) }));
   if (!isUsedUp || found.some(({ state }) => state === 'included')) return { states, isConclusive: true };
-  const user = await findNonceUser(call, chain, sender, head - chain.finalityDepth + 1);
+  const final = head - chain.finalityDepth + 1;
+  const seen = reservations[0]?.usedBy ?? null;
+  const known = seen === null ? null : await findKnownUser(call, chain, sender, { id: seen, block: final });
+  const user = known ?? (await findNonceUser(call, chain, sender, final));
   if (user === 'unknown') return { states, isConclusive: false };
   if (user) return { states: await statesBesideUser(call, chain, head, attempts, user, toProof(user)), isConclusive: true };
   // not for good yet, which proves nothing against the others
@@ -100,6 +103,7 @@ async function statesBesideUser(
 
 const toProof = ({ transaction, block }: NonceUser): JsonObject => ({
   used_by: transaction.hash,
+  sender: transaction.from.toLowerCase(),
   nonce: Number(transaction.nonce),
   block_number: block.number,
   block_hash: block.hash,

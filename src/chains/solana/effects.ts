@@ -50,5 +50,7 @@ function toMoved(
     return had === undefined && has === undefined ? null : (has ?? 0n) - (had ?? 0n);
   };
   const [lost, received] = [gained(tokens.source), gained(tokens.destination)];
-  return { debited: lost === null ? null : -lost, received };
+  // a payment of nothing to be seen would be refunded
+  if (lost === null) throw new Error('the answer does not say exactly which tokens were paid');
+  return { debited: -lost, received };
 }

@@ -53,7 +53,8 @@ export async function observeTransfer(deps: ObserveDependencies, { txId }: { txI
   if (pending) return { ...waiting, state: 'pending', hash: pending.id };
   // stored proofs are used: a node with older states has provided them, even if this node cannot
   const proven = await loadAttempts(manager, txId);
-  if (proven.allImpossible) return { ...absent, state: 'impossible', ...(proven.endsByProof && { ends: true }) };
+  if (proven.allImpossible)
+    return { ...absent, state: 'impossible', hash: proven.usedBy, ...(proven.endsByProof && { ends: true }) };
   if (!type.isHandedOut) await sendAgain(deps, client, transfer, attempts);
   // what may be executed without that is not waited for
   const isUnfunded = states.every((status) => status.state === 'impossible' || (status.state === 'absent' && status.isUnfunded));

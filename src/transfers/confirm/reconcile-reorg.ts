@@ -2,7 +2,7 @@ import type { DataSource, EntityManager } from 'typeorm';
 import type { AlertLog } from '../../ledger/accounts';
 import { adjustFee } from '../../ledger/adjust-fee';
 import { findPosted } from '../../ledger/posted';
-import { hasNotPaid, isExecuted } from '../../following/depth';
+import { isDone } from '../../following/depth';
 import { Alarms } from '../../platform/alarms';
 import { inTransaction } from '../../platform/database';
 import { correctGas } from '../../settlers/correct-gas';
@@ -66,8 +66,7 @@ export function reconcileReorg(
 /** Ended by proof, a transfer has no block: no inclusion agrees with that. */
 function isSameEnd(transfer: TransactionEntity, inclusion: Inclusion): boolean {
   const { isSigned, blockHash, status } = transfer;
-  const isDone = isExecuted(inclusion) && !hasNotPaid(transfer, inclusion);
-  return isSigned && blockHash !== null && status === (isDone ? 'CONFIRMED' : 'FAILED');
+  return isSigned && blockHash !== null && status === (isDone(transfer, inclusion) ? 'CONFIRMED' : 'FAILED');
 }
 
 export interface CorrectReorg {

@@ -31,14 +31,14 @@ async function usedUp(changes: Changes = {}) {
   return { usedBy, nonce, attempt: plan(nonce, 5n) };
 }
 
-const ask = async (urls: string[], attempt: EvmPlan): Promise<AttemptStatus | undefined> => {
+const ask = async (urls: string[], attempt: EvmPlan, usedBy: string | null = null): Promise<AttemptStatus | undefined> => {
   const ordinal = BigInt(attempt.nonce);
   const reservation = {
     reservationId: '1',
     owner: sender.address.toLowerCase(),
     resource: String(ordinal),
     ordinal,
-    usedBy: null,
+    usedBy,
     isInBlock: false,
   };
   const client = new EvmChainClient(localChain(), urls);
@@ -76,6 +76,51 @@ describe('the proof that an attempt is impossible', () => {
       expect(await ask([url], attempt)).toEqual({ attempt: 1, state: 'absent' });
       expect(await ask([url, anvil.url], attempt)).toMatchObject({ state: 'impossible', proof: { used_by: usedBy } });
       expect(await ask([url, 'http://127.0.0.1:1'], attempt)).toEqual({ attempt: 1, state: 'absent' });
+    });
+  });
+
+  test('is given without states for a transaction that a scanned block has shown: who has used the nonce up, and in which block', async () => {
+    const { usedBy, nonce, attempt } = await usedUp();
+    const { blockHash, blockNumber } = await anvil.client.getTransaction({ hash: usedBy });
+    await withProxy(pruned, async (url) => {
+      const proof = {
+        used_by: usedBy,
+        sender: sender.address.toLowerCase(),
+        nonce,
+        block_number: Number(blockNumber),
+        block_hash: blockHash,
+      };
+      expect(await ask([url], attempt, usedBy)).toEqual({ attempt: 1, state: 'impossible', proof });
+    });
+  });
+
+  test('is not taken from what the follower has seen where the chain does not show it: of another nonce, not final, or with other fields', async () => {
+    const earlier = await usedUp();
+    const { usedBy, attempt } = await usedUp();
+    const alone =
+      (falsify: Falsify): Falsify =>
+      (request, result) =>
+        pruned(request, result) ?? falsify(request, result);
+    const shown = (fields: object): Falsify =>
+      alone(({ method }, result) =>
+        method === 'eth_getTransactionByHash'
+          ? { result: result === null ? null : { ...(result as object), ...fields } }
+          : undefined,
+      );
+    await withProxy(pruned, async (url) => {
+      expect(await ask([url], attempt, earlier.usedBy)).toEqual({ attempt: 1, state: 'absent' });
+    });
+    for (const fields of [{ value: '0x6' }, { blockHash: `0x${'ab'.repeat(32)}` }, { blockNumber: null }])
+      await withProxy(shown(fields), async (url) => {
+        expect(await ask([url], attempt, usedBy)).toEqual({ attempt: 1, state: 'absent' });
+      });
+    const nonce = await anvil.client.getTransactionCount({ address: sender.address });
+    const fresh = await wallet().sendTransaction({ chain: null, nonce, to: stranger, value: 7n });
+    await anvil.client.mine({ blocks: localChain().finalityDepth - 1 });
+    await withProxy(pruned, async (url) => {
+      expect(await ask([url], plan(nonce, 5n), fresh)).toEqual({ attempt: 1, state: 'absent' });
+      await anvil.client.mine({ blocks: 1 });
+      expect(await ask([url], plan(nonce, 5n), fresh)).toMatchObject({ state: 'impossible' });
     });
   });
 

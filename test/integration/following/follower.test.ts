@@ -4,6 +4,7 @@ import { followChain } from '../../../src/following/follower';
 import { ObservationNotifier } from '../../../src/following/observation-notifier';
 import { verifyLedger } from '../../../src/ledger/verify';
 import { correctReorged } from '../../../src/transfers/confirm/reconcile-reorg';
+import { randomAddress } from '../../factories';
 import { createFollowFixture, type FollowFixture } from './fixture';
 
 let fixture: FollowFixture;
@@ -239,6 +240,33 @@ describe('reorganisations', () => {
     await mine(fixture.chain.finalityDepth + 2);
     await follow();
     expect((await transaction(ended)).finalized_at).toBeNull();
+  });
+
+  it('have a reverted transfer that had not ended sent again: its nonce is used, and what it does then counts', async () => {
+    const { anvil, ledger, onChain, sign, transfer, send, mine, follow, attempts, alice } = fixture;
+    await send(alice, ether);
+    await mine(5);
+    await follow();
+    const to = randomAddress();
+    const txId = await transfer({ amount: '0.1', toAddress: to });
+    await sign(txId, 1);
+    const snapshot = await anvil.client.snapshot();
+    await anvil.client.setCode({ address: to as Hex, bytecode: '0x60006000fd' });
+    await onChain.broadcast({ txId, attempt: 1 });
+    await mine(fixture.chain.finalityDepth - 1);
+    await follow();
+    expect((await attempts(txId))[0]).toMatchObject({ success: false });
+    expect(await ledger.settleTransfer({ txId })).toMatchObject({ status: 'WAITING' });
+
+    await anvil.client.revert({ id: snapshot });
+    await anvil.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 1_234_567_890n });
+    await mine();
+    await follow();
+    expect(await onChain.observe({ txId })).toMatchObject({ state: 'absent' });
+    await mine(3);
+    await follow();
+    expect(await anvil.client.getTransactionCount({ address: alice.address as Hex })).toBe(1);
+    expect(await ledger.settleTransfer({ txId })).toMatchObject({ status: 'CONFIRMED' });
   });
 
   it('have an ended transfer sent again; mined to the same effect it stands, at the fee of its new block', async () => {

@@ -69,7 +69,8 @@ describe('a transaction under an id that was never seen', () => {
 });
 
 it('another transaction with the nonce is a proof: the transfer fails and everything is unlocked', async () => {
-  const { send, mine, follow, transfer, sign, client, attempts, wallet, alice, bob, chain, onChain, ledger, balance } = fixture;
+  const { send, mine, follow, transfer, sign, client, attempts, wallet, alice, bob, chain, onChain, ledger, balance, anvil } =
+    fixture;
   await send(alice, parseEther('1'));
   await mine(2);
   await follow();
@@ -91,11 +92,26 @@ it('another transaction with the nonce is a proof: the transfer fails and everyt
     alice.address,
   );
   expect(await client.broadcast(bytes)).toEqual({ outcome: 'accepted' });
+  const snapshot = await anvil.client.snapshot();
   await mine(1);
+  await follow();
   expect(await onChain.observe({ txId: lost })).toMatchObject({ state: 'absent' });
+  const seen = () => fixture.database.query('select owner, ordinal, id from foreign_transactions');
+  expect(await seen()).toEqual([{ owner: alice.addressKey, ordinal: '0', id }]);
+  // a reorganisation takes it back, and another block holds it
+  await anvil.client.revert({ id: snapshot });
+  await anvil.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 1_234_567_890n });
+  await anvil.client.dropTransaction({ hash: id as Hex });
+  await mine(1);
+  await follow();
+  expect(await seen()).toEqual([]);
+  expect(await client.broadcast(bytes)).toEqual({ outcome: 'accepted' });
+  await mine(1);
+  await follow();
+  expect(await seen()).toHaveLength(1);
   await mine(chain.finalityDepth);
   expect(await onChain.observe({ txId: lost })).toMatchObject({ state: 'impossible' });
-  expect((await attempts(lost))[0]).toMatchObject({ impossible_proof: { used_by: id } });
+  expect((await attempts(lost))[0]).toMatchObject({ impossible_proof: { used_by: id, sender: alice.addressKey } });
   const { locked } = await balance(alice, 'ETH');
   await refuseAttempt(fixture.database, { txId: lost, attempt: 2 });
   expect(await ledger.failByProof({ txId: lost })).toMatchObject({

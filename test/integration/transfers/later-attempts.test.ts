@@ -247,6 +247,31 @@ test('a cancellation that another run has begun: the signed bytes are withheld, 
   await record(txId, 'transfer-failed-blacklisted-withheld');
 });
 
+test('what has succeeded without moving anything fails once it is final, and everything but the fee is unlocked', async () => {
+  const address = fixture.chain.tokens.find(({ symbol }) => symbol === 'USDC')?.contract as Hex;
+  const bytecode = (await fixture.anvil.client.getCode({ address })) as Hex;
+  await served.serve({
+    chain: {
+      broadcast: async (input) => {
+        // the token returns success and moves nothing
+        await fixture.anvil.client.setCode({ address, bytecode: '0x600160005260206000f3' });
+        return fixture.onChain.broadcast(input);
+      },
+    },
+  });
+  const txId = await served.submit();
+  await until('executed', async () => {
+    await fixture.mine();
+    await fixture.follow();
+    return (await fixture.attempts(txId))[0]?.success === true;
+  });
+  await fixture.anvil.client.setCode({ address, bytecode });
+  await served.ends(txId, 'FAILED');
+  expect(await fixture.transaction(txId)).toMatchObject({ failure_code: 'transfer_not_observed' });
+  await booksAgree(fixture);
+  await record(txId, 'transfer-failed-not-observed');
+});
+
 describe('the line of a sender', () => {
   const refuse = () => {
     throw ApplicationFailure.create({ type: 'intent_mismatch', message: 'no', nonRetryable: true });
@@ -258,17 +283,16 @@ describe('the line of a sender', () => {
     });
 
   test('nothing is signed behind a parked transfer; a retry of that one lets the others go on by themselves, and a client may cancel them', async () => {
-    let parked: string | undefined;
+    let first: string | undefined;
     let isRefused = true;
     const signed: string[] = [];
     await served.serve({
       sign: ({ tx_id: txId }) => {
         signed.push(txId);
-        if (txId === parked && isRefused) refuse();
+        if (txId === (first ??= txId) && isRefused) refuse();
       },
     });
-    // held before it is signed, so that the id is known
-    parked = await served.submit({ amount: '1' });
+    const parked = await served.submit({ amount: '1' });
     await parkedAs(parked, 'intent_mismatch');
     const [cancelled, ...others] = [
       await served.submit({ amount: '1' }),

@@ -291,6 +291,12 @@ describe('status', () => {
     expect(await statusOf(made)).toMatchObject({ effect: { success: true, fee: 2_044_280n, debited: 500n, received: 499n } });
   });
 
+  it('a token of which the node shows no balances is not one that has not moved', async () => {
+    const made = await make(usdc(500n));
+    node.mine(1, [executed(made.bytes, { [from]: -5_000 })]);
+    await expect(statusOf(made)).rejects.toMatchObject({ code: 'chain_unavailable' });
+  });
+
   it('impossible once no block that may hold it does, and as many more as watching goes deep', async () => {
     const start = node.head;
     const made = await make(sol(5n));

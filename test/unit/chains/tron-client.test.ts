@@ -142,6 +142,11 @@ describe('tokens', () => {
     expect(effect?.fee).toBeLessThanOrEqual(BigInt(made.prepared.feeBound));
   });
 
+  test('a call that no node executes, for a reason that is not known, is no outage', async () => {
+    const intent = pay(to().address, 3n, newHolder().address);
+    await expect(client.prepare({ kind: 'first', intent, previous: [] })).rejects.toMatchObject({ code: 'not_estimated' });
+  });
+
   test('bandwidth and energy that are staked for are counted in what the account needs, and not in the bound', async () => {
     const holder = await chain.funded(trx(1), 9n);
     const intent = payTron(holder, to().address, 3n, usdt);
