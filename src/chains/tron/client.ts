@@ -39,6 +39,7 @@ const effectsAtOnce = 10;
 
 /** A Tron chain over the HTTP API of java-tron. Blocks are those of the solidified chain; the methods are documented in ChainClient. */
 export class TronChainClient implements ChainClient, ImpossibilityProver {
+  readonly compareBlock: ChainClient['compareBlock'];
   private readonly endpoints: EndpointList<TronNode>;
   private readonly proofs = new Proofs();
 
@@ -51,6 +52,14 @@ export class TronChainClient implements ChainClient, ImpossibilityProver {
     const nodes = urls.map((url, index) => new TronNode(chain, url, index + 1, now));
     // what a node refuses another one may know
     this.endpoints = new EndpointList(chain, nodes, () => false);
+    this.compareBlock =
+      urls.length === 1
+        ? undefined
+        : (number, hash) =>
+            this.endpoints.compare(
+              (node) => node.solidHeader(number),
+              ({ id }) => id === hash,
+            );
   }
 
   verifyIdentity(): Promise<void> {

@@ -88,9 +88,10 @@ async function recordInclusion(
 async function sendAgain(
   deps: ChainDependencies,
   client: ChainClient,
-  { txId, chain, status, version }: TransactionEntity,
+  transfer: TransactionEntity,
   attempts: Attempts,
 ): Promise<void> {
+  const { txId, chain, status } = transfer;
   const { database, logger } = deps;
   const newest = attempts.signed.at(-1);
   if (!newest || newest.impossibleProof) return;
@@ -101,6 +102,6 @@ async function sendAgain(
   logger.warn({ tx_id: txId, chain, attempt: newest.attempt, ...result }, 'no node knew the transaction: it was sent again');
   if (result.outcome !== 'accepted') return;
   // what no node had taken before is submitted now
-  if (status === 'SIGNING') await markSubmitted(deps, { txId, version, attempt: newest.attempt, id: newest.signed.id });
+  if (status === 'SIGNING') await markSubmitted(deps, transfer, { attempt: newest.attempt, id: newest.signed.id });
   else await markBroadcast(database.manager, txId, newest.attempt);
 }

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { releaseReservations } from '../../chains/reservations';
+import { recordDoubtedOrdinal, releaseReservations } from '../../chains/reservations';
 import type { AttemptKind, Prepared } from '../../chains/types';
 import { orderLifetimeSeconds } from '../../messages/order';
 import type { BeginSigning, BeginSigningResult } from '../../messages/transfer';
@@ -53,6 +53,7 @@ export async function beginSigning(deps: AuthoriserDependencies, input: unknown)
     if (violates(error, messageIsUnique))
       return { outcome: 'wait', reason: 'An attempt of this or another transfer is the same message' } as const;
     if (!(error instanceof NotBegun)) throw error;
+    if (error.doubt) await recordDoubtedOrdinal(deps.database.manager, error.doubt.owner, error.doubt.count);
     await recordNotBegun(deps.database.manager, request, error.result);
     return error.result;
   });

@@ -1,3 +1,4 @@
+import type { DoubtedCount, ReservationOwner } from '../../chains/family';
 import type { BeginSigningResult } from '../../messages/transfer';
 import type { FailureCode } from '../../platform/codes';
 
@@ -5,7 +6,11 @@ import type { FailureCode } from '../../platform/codes';
 export class NotBegun extends Error {
   override readonly name = 'NotBegun';
 
-  constructor(readonly result: Extract<BeginSigningResult, { outcome: 'wait' | 'needs_approval' | 'refused' }>) {
+  /** `doubt`: what is kept for operators although everything else is rolled back. */
+  constructor(
+    readonly result: Extract<BeginSigningResult, { outcome: 'wait' | 'needs_approval' | 'refused' }>,
+    readonly doubt?: { owner: ReservationOwner; count: DoubtedCount },
+  ) {
     super('reason' in result ? result.reason : result.outcome);
   }
 }

@@ -445,6 +445,7 @@ describe('status', () => {
     it('where a whole block is not the one whose accounts were shown', async () => {
       const made = await make(sol(5n));
       const { slot } = node.mine(1, [executed((await make(sol(6n))).bytes, {})]);
+      const named = readForeign(Buffer.from(made.bytes.slice(2), 'hex'), []).keys;
       node.mine(validBlocks + solanaChain.finalityDepth + 1);
       node.faults.set('getBlock', ([asked, options]) => {
         const full = (options as JsonObject).transactionDetails === 'full';
@@ -453,7 +454,7 @@ describe('status', () => {
         if (asked !== slot) return shown;
         return full
           ? { ...shown, blockhash: toBase58(Buffer.alloc(32, 9)) }
-          : { ...shown, transactions: [{ transaction: { accountKeys: [{ pubkey: from }] } }] };
+          : { ...shown, transactions: [{ transaction: { accountKeys: named.map((pubkey) => ({ pubkey })) } }] };
       });
       await unproven(made);
     });
