@@ -14,7 +14,7 @@ export async function storeForeignTransactions(manager: EntityManager, chain: st
   if (found.length === 0) return;
   await manager.query(
     `insert into foreign_transactions (chain, owner, ordinal, id, block_number)
-     select $1, f.owner, f.ordinal, f.id, f.block_number
+     select distinct on (f.owner, f.ordinal) $1, f.owner, f.ordinal, f.id, f.block_number
        from unnest($2::text[], $3::bigint[], $4::text[], $5::bigint[], $6::text[]) f (owner, ordinal, id, block_number, message_key)
       where not exists (select from transfer_attempts a where a.chain = $1 and a.message_key = f.message_key)
      on conflict (chain, owner, ordinal) do update set id = excluded.id, block_number = excluded.block_number`,

@@ -37,7 +37,14 @@ export const hasNotPaid = ({ transactionType, amount }: Asked, outcome: Outcome 
 
 /** An executed payment of held tokens of which the chain shows nothing: none has left its account, and none has reached its recipient. */
 export const hasNotMoved = ({ isHeld, contractAddress, amount }: Asked, outcome: Outcome & Effect): boolean =>
-  isHeld && contractAddress !== null && amount > 0n && isExecuted(outcome) && !outcome.debited && !outcome.received;
+  isHeld &&
+  contractAddress !== null &&
+  amount > 0n &&
+  isExecuted(outcome) &&
+  isNothing(outcome.debited) &&
+  isNothing(outcome.received);
+
+const isNothing = (amount: bigint | null): boolean => amount === null || amount <= 0n;
 
 /** Executed, with the effect that was asked for. */
 export const isDone = (asked: Asked, outcome: Outcome & Effect): boolean =>

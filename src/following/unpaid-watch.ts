@@ -6,8 +6,9 @@ import type { FollowOptions } from './ports';
 const maxRead = 10_000;
 
 /**
- * What was executed without the effect that was asked for (a settlement that has not paid, a transfer of which nothing has moved) ends for good. What it did was read near the head and from one endpoint, which may
- * have shown a receipt without its logs: when it is final the chain is asked once more, and what that shows is stored.
+ * What was executed without the effect that was asked for (a settlement that has not paid, a transfer of which nothing has moved) ends for
+ * good. What it did was read near the head and from one endpoint, which may have shown a receipt without its logs: when it is final the
+ * chain is asked once more, and what that shows is stored.
  */
 export class UnpaidWatch {
   /** What the chain has said, by inclusion. */

@@ -41,11 +41,14 @@ export async function findHoldForUpdate(manager: EntityManager, transfer: Transa
  */
 export async function repayFromHold(manager: EntityManager, transfer: TransactionEntity, fee = 0n): Promise<void> {
   const { token, native } = await findHeldAccountsForUpdate(manager, transfer);
-  const unlocked = transfer.feeLocked > fee ? transfer.feeLocked - fee : 0n;
-  if (native === token) return repayLosses(manager, native.ledgerAccountId, transfer.amount + unlocked);
-  await repayLosses(manager, token.ledgerAccountId, transfer.amount);
-  await repayLosses(manager, native.ledgerAccountId, unlocked);
+  const { amount, feeLocked } = transfer;
+  // the fee of a cancellation may be paid from the amount too
+  if (native === token) return repayLosses(manager, native.ledgerAccountId, lessFee(amount + feeLocked, fee));
+  await repayLosses(manager, token.ledgerAccountId, amount);
+  await repayLosses(manager, native.ledgerAccountId, lessFee(feeLocked, fee));
 }
+
+const lessFee = (held: bigint, fee: bigint): bigint => (held > fee ? held - fee : 0n);
 
 /** What is to be held for a transfer; amounts in atomic units. */
 export interface NewHold {

@@ -33,6 +33,7 @@ async function fetchValue(call: RpcCall, id: string): Promise<bigint | null> {
  * Computed from what happened, not from what was requested: token amounts come from Transfer events. The amount that left the
  * payer and the amount that reached the recipient are summed separately, since a token may keep a fee. The OP stack's operator fee
  * is not included: it is zero on every chain of the registry, and its formula has changed before.
+ * @throws Error for a receipt whose bloom filter names logs that it does not contain.
  */
 function toEffect(receipt: RpcReceipt, intent: TransactionIntent, value: bigint): InclusionEffect {
   const success = receipt.status === '0x1';
@@ -46,6 +47,8 @@ function movedBy(receipt: RpcReceipt, intent: TransactionIntent, value: bigint):
   // the sender of a settlement is not the one who pays
   const payer = intent.action?.type === 'settlement' ? intent.action.payer : intent.from;
   if (tokenContract === null) return { debited: value, received: value };
+  // what shows no payment is refunded
+  if (receipt.logs.length === 0 && /[^0x]/.test(receipt.logsBloom ?? '')) throw new Error('the receipt lacks its logs');
   const contract = tokenContract.toLowerCase();
   const events = receipt.logs
     .map(transferEvent)

@@ -6,6 +6,7 @@ import { contractArtifacts } from '../../../dev/contracts';
 import { buildEvm, compact, digestOf, type EvmPlan, localPlan, toIntent, toKnown } from '../../evm';
 import { authorizationPlan, toSettlementIntent } from '../../evm-settlements';
 import { localChain, rich, startAnvil, type Anvil } from './anvil';
+import { startRpcProxy } from './rpc-proxy';
 
 const [sender, other] = rich;
 const stranger = '0x5Bc2e97D04a8F61e3C7B90fD2A6548eC1f73d0E9'.toLowerCase();
@@ -111,6 +112,20 @@ describe('effects', () => {
     const { effect } = await executed({ tokenContract: tokens[symbol], amount: 1_000n });
     expect(effect).toMatchObject(expected);
     expect(effect.fee).toBeGreaterThan(0n);
+  });
+
+  it('a receipt that lacks its logs shows nothing: another endpoint is asked', async () => {
+    const { effect, ...transaction } = await executed({ tokenContract: tokens.USDC, amount: 1_000n });
+    const lacking = await startRpcProxy(anvil.url, ({ method }, result) =>
+      method === 'eth_getTransactionReceipt' ? { result: { ...(result as object), logs: [] } } : undefined,
+    );
+    const ask = (urls: string[]) => new EvmChainClient(client.chain, urls).effects([transaction]);
+    try {
+      expect(await ask([lacking.url, anvil.url])).toEqual(new Map([[transaction.id, effect]]));
+      await expect(ask([lacking.url])).rejects.toMatchObject({ code: 'chain_unavailable' });
+    } finally {
+      lacking.close();
+    }
   });
 
   it('leaves out unknown and pending hashes', async () => {

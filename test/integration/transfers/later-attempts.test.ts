@@ -286,7 +286,14 @@ describe('the line of a sender', () => {
     let first: string | undefined;
     let isRefused = true;
     const signed: string[] = [];
+    const asked = new Set<string>();
     await served.serve({
+      ledger: {
+        readTurn: (input) => {
+          asked.add(input.txId);
+          return fixture.ledger.readTurn(input);
+        },
+      },
       sign: ({ tx_id: txId }) => {
         signed.push(txId);
         if (txId === (first ??= txId) && isRefused) refuse();
@@ -300,6 +307,7 @@ describe('the line of a sender', () => {
       await served.submit({ amount: '1' }),
     ];
     for (const txId of [cancelled, ...others]) await isWaiting(txId);
+    await until('their turn was asked for', () => Promise.resolve(others.every((txId) => asked.has(txId))));
     expect([...new Set(signed)]).toEqual([parked]);
     await fixture.ledger.cancelTransfer({ txId: cancelled });
     expect(await transferWorkflowsOn(served.client).signal(cancelled, 'ended')).toBe('sent');

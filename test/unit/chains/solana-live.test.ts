@@ -20,8 +20,9 @@ test.each([
   await chain.client.fundToken('USDC', holder.address, 1_000_000n);
   const options = { chain: solanaChain, urls: [`${chain.local.url}?rate=1000`], key: secret, token };
   const until = Date.now() + 10_000;
-  // what the payer has has to be finalized
-  while ((await chain.balance(holder.address, 'finalized')) === 0n && Date.now() < until)
+  // what the payer has has to be finalized, and these coins come after the tokens
+  await chain.client.fund(holder.address, sol(1));
+  while ((await chain.balance(holder.address, 'finalized')) < sol(2) && Date.now() < until)
     await new Promise((resolve) => setTimeout(resolve, 20));
   expectPaid(await runLiveSolana(options, 50), token);
 });
