@@ -5,7 +5,7 @@ import { type EvmPlan, localPlan, toKnown } from '../../evm';
 import { localChain, rich, startAnvil, type Anvil } from './anvil';
 import { type Falsify, startRpcProxy } from './rpc-proxy';
 
-const [sender] = rich;
+const [sender, other] = rich;
 const stranger = '0x5bc2e97d04a8f61e3c7b90fd2a6548ec1f73d0e9';
 const gwei = 10n ** 9n;
 
@@ -94,9 +94,14 @@ describe('the proof that an attempt is impossible', () => {
     });
   });
 
-  test('is not taken from what the follower has seen where the chain does not show it: of another nonce, not final, or with other fields', async () => {
+  test('is not taken from what the follower has seen where the chain does not show it: of another nonce or sender, not final, or with other fields', async () => {
     const earlier = await usedUp();
-    const { usedBy, attempt } = await usedUp();
+    const { usedBy, attempt, nonce: used } = await usedUp();
+    await anvil.client.setNonce({ address: other.address, nonce: used });
+    const byOther = await createWalletClient({ account: other, transport: http(anvil.url) }).sendTransaction({
+      ...{ chain: null, nonce: used, to: stranger, value: 6n },
+    });
+    await anvil.client.mine({ blocks: localChain().finalityDepth });
     const alone =
       (falsify: Falsify): Falsify =>
       (request, result) =>
@@ -108,7 +113,7 @@ describe('the proof that an attempt is impossible', () => {
           : undefined,
       );
     await withProxy(pruned, async (url) => {
-      expect(await ask([url], attempt, earlier.usedBy)).toEqual({ attempt: 1, state: 'absent' });
+      for (const id of [earlier.usedBy, byOther]) expect(await ask([url], attempt, id)).toEqual({ attempt: 1, state: 'absent' });
     });
     for (const fields of [{ value: '0x6' }, { blockHash: `0x${'ab'.repeat(32)}` }, { blockNumber: null }])
       await withProxy(shown(fields), async (url) => {

@@ -2,6 +2,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { parseEther } from 'viem';
 import { evmFamily } from '../../../src/chains/evm/family';
 import type { ChainClient, BlockScan } from '../../../src/chains/chain-client';
+import { findReservations } from '../../../src/chains/reservations';
 import type { Hex } from '../../../src/chains/types';
 import { verifyLedger } from '../../../src/ledger/verify';
 import { digestOf } from '../../evm';
@@ -54,6 +55,7 @@ describe('a transaction under an id that was never seen', () => {
     await fixture.follow();
     expect((await fixture.attempts(txId))[0]).toMatchObject({ included_id: id, tx_hash: ours, success: true });
     expect(await knownIds(txId)).toEqual([id, ours].sort());
+    expect(await fixture.database.query('select id from foreign_transactions')).toEqual([]);
     expect(fixture.signals.at(-1)).toMatchObject({ txId, observation: { state: 'confirmed', hash: id } });
     expect(await fixture.ledger.settleTransfer({ txId })).toMatchObject({ status: 'CONFIRMED' });
     expect(await fixture.transaction(txId)).toMatchObject({ tx_hash: id });
@@ -109,8 +111,9 @@ it('another transaction with the nonce is a proof: the transfer fails and everyt
   await mine(1);
   await follow();
   expect(await seen()).toHaveLength(1);
+  expect(await findReservations(fixture.database.manager, lost)).toMatchObject([{ ordinal: 0n, usedBy: id }]);
   await mine(chain.finalityDepth);
-  expect(await onChain.observe({ txId: lost })).toMatchObject({ state: 'impossible' });
+  expect(await onChain.observe({ txId: lost })).toMatchObject({ state: 'impossible', hash: id });
   expect((await attempts(lost))[0]).toMatchObject({ impossible_proof: { used_by: id, sender: alice.addressKey } });
   const { locked } = await balance(alice, 'ETH');
   await refuseAttempt(fixture.database, { txId: lost, attempt: 2 });
