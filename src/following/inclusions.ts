@@ -14,6 +14,10 @@ const contradicts = (chain: string, number: string, hash: string): string => `(
 /** The same of the block that holds an attempt `a`. */
 export const isContradicted = contradicts('a.chain', 'a.block_number', 'a.block_hash');
 
+/** What an endpoint has shown to have moved stays where another one shows nothing of the same block: what has not moved is unlocked. */
+const shown = (column: string, value: string): string =>
+  `coalesce(${value}::numeric, case when a.block_hash = $4 then a.${column} end)`;
+
 /**
  * False, and nothing is stored, where the follower has scanned another block at that height. An id not seen before is kept.
  * Call it in a database transaction: the follower's cursor stays where it is until the end, so that what is stored here is either
@@ -32,7 +36,7 @@ export async function storeInclusion(
   const [row] = await manager.query<{ stored: number }[]>(
     `with stored as (
        update transfer_attempts a
-          set block_number = $3, block_hash = $4, success = $5, fee = $6, debited = $7, received = $8, included_id = $9
+          set block_number = $3, block_hash = $4, success = $5, fee = $6, debited = ${shown('debited', '$7')}, received = ${shown('received', '$8')}, included_id = $9
         where a.tx_id = $1 and a.attempt = $2 and not ${contradicts('a.chain', '$3::bigint', '$4')}
        returning a.chain, a.tx_id, a.attempt
      ), named as (

@@ -1,5 +1,6 @@
 import { createChainActivities } from '../../../activities/chain';
 import type { ChainClient } from '../../../src/chains/chain-client';
+import { storeInclusion } from '../../../src/following/inclusions';
 import { moveCursor, storeBlocks } from '../../../src/following/store';
 import { createToyFixture, type ToyFixture } from '../../toy-chain/fixture';
 import { sum } from '../../toy-chain/message';
@@ -50,6 +51,22 @@ test('an inclusion that was left behind below the scanned range is cleared with 
   expect(await storedBlock(txId)).toBeNull();
   expect(fixture.signals.at(-1)).toMatchObject({ txId, observation: { state: 'absent' } });
   expect(block).toBeLessThan(toy.height - 1);
+});
+
+test('what a block has been seen to move stays when it is read again without that; of another block nothing stays', async () => {
+  const { database } = fixture;
+  const { txId, block } = await mined();
+  const store = async (blockHash: string, moved: bigint | null) => {
+    const effect = { blockNumber: block, blockHash, success: true, fee: 1n, debited: moved, received: moved };
+    await storeInclusion(database.manager, { txId, attempt: 1, id: 'x' }, effect);
+    const [attempt] = await fixture.attempts(txId);
+    return [attempt?.debited, attempt?.received];
+  };
+  expect(await store('one', null)).toEqual([null, null]);
+  expect(await store('one', 10n)).toEqual(['10', '10']);
+  expect(await store('one', null)).toEqual(['10', '10']);
+  expect(await store('one', 9n)).toEqual(['9', '9']);
+  expect(await store('other', null)).toEqual([null, null]);
 });
 
 test('the confirmations of a transfer are those it was accepted with', async () => {
