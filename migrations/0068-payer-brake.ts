@@ -6,7 +6,8 @@ const schema = /* sql */ `
 -- So many failed payments of one payer in an hour, and the house pays for no more of them; null: no limit.
 alter table x402_policies add column failures_per_payer integer default 5 check (failures_per_payer between 1 and 1000);
 
--- Settlements that a block has executed without paying: the house has paid for them. Written by a trigger alone; an hour is kept.
+-- Settlements that a block has executed without paying: the house has paid for them. Written by a trigger alone; those
+-- that are older than an hour go with the next failure.
 create table x402_failures (
   tx_id uuid primary key references x402_settlements,
   client_id uuid not null,

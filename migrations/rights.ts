@@ -333,7 +333,7 @@ export const doubtedAnswerRights: Rights = {
     gateway_api: 'select',
     gateway_worker: 'select',
     gateway_authoriser: 'select, insert, update (reported, expected, seen_at), delete',
-    gateway_operator: 'select',
+    gateway_operator: 'select, delete',
   },
   chain_cursors: { gateway_worker: 'update (agreed_to)' },
 };

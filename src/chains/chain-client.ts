@@ -10,7 +10,7 @@ import type {
   Prepared,
   TransactionIntent,
 } from './types';
-import type { Comparison } from './endpoints';
+import type { CompareBlock } from './endpoints';
 
 /** The part of a family that asks a chain. The other parts are in family.ts, the table of clients is clients.ts. */
 
@@ -237,7 +237,7 @@ export interface ChainClient {
   /** null: the chain has no such block (yet), or has skipped the number. */
   block(number: number): Promise<ChainBlock | null>;
   /** How many endpoints show this block at its height; absent with one endpoint, and then there is nothing to compare. */
-  readonly compareBlock?: ((number: number, hash: string) => Promise<Comparison>) | undefined;
+  readonly compareBlock?: CompareBlock | undefined;
   /** Blocks from..to (inclusive, at most 50 numbers at once). */
   scan(from: number, to: number, isOurs: IsOurs): Promise<ScanResult>;
   /** Absent in a family that shows no transaction before a block holds it. */

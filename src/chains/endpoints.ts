@@ -34,6 +34,9 @@ export interface Comparison {
   different: number;
 }
 
+/** How many endpoints show this block at its height. */
+export type CompareBlock = (number: number, hash: string) => Promise<Comparison>;
+
 /** How long the answers of further endpoints are waited for. */
 const furtherMs = 1_000;
 
@@ -69,7 +72,8 @@ export class EndpointList<E extends Endpoint> {
       try {
         await endpoint.identify();
         const result = await work(endpoint);
-        this.preferred = index;
+        // the first one stays preferred by itself, unless a comparison has found meanwhile that it is the odd one out
+        if (step > 0) this.preferred = index;
         return result;
       } catch (error) {
         if (error instanceof GatewayError || this.isAnswer(error)) throw error;
@@ -81,12 +85,24 @@ export class EndpointList<E extends Endpoint> {
     throw unavailable(this.chain, 'no RPC endpoint responded', new Error(reasons.join('; ')));
   }
 
-  /** Asks every endpoint at once. null: it has no answer yet. */
-  async compare<T>(ask: (endpoint: E) => Promise<T | null>, isSame: (answer: T) => boolean): Promise<Comparison> {
+  /**
+   * Asks every endpoint at once. null: it has no answer yet. Where the answer that is expected is that of one endpoint at most, and two others
+   * agree on another one, one of these is preferred from now on.
+   */
+  async compare(ask: (endpoint: E) => Promise<string | null>, expected: string): Promise<Comparison> {
     const answers = await this.askAll(ask);
-    const said = answers.flatMap((answer) => (answer.status === 'fulfilled' && answer.value !== null ? [answer.value] : []));
-    const same = said.filter(isSame).length;
-    return { same, different: said.length - same };
+    const said = answers.map((answer) => (answer.status === 'fulfilled' ? answer.value : null));
+    const countOf = (answer: string) => said.filter((other) => other === answer).length;
+    const same = countOf(expected);
+    const majority = said.findIndex((answer) => answer !== null && answer !== expected && countOf(answer) >= 2);
+    if (same < 2 && majority >= 0) this.preferred = majority;
+    return { same, different: said.filter((answer) => answer !== null).length - same };
+  }
+
+  /** `compare` of a block's hash, which `ask` reads; undefined with one endpoint: there is nothing to compare. */
+  blockComparison(ask: (endpoint: E, number: number) => Promise<string | null>): CompareBlock | undefined {
+    if (this.size === 1) return undefined;
+    return (number, hash) => this.compare((endpoint) => ask(endpoint, number), hash);
   }
 
   /** The answer of one endpoint, as of `run`, and those that the others give within a second. */

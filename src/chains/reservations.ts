@@ -99,6 +99,19 @@ export async function recordDoubtedOrdinal(
   );
 }
 
+/** An operator has looked at so many transactions of the address: they are not doubted any more. */
+export async function dropDoubtedOrdinal(
+  manager: EntityManager,
+  { chain, addressKey }: Pick<ReservationOwner, 'chain' | 'addressKey'>,
+  upTo: bigint,
+): Promise<void> {
+  await manager.query('delete from doubted_ordinals where chain = $1 and owner = $2 and reported <= $3', [
+    chain,
+    addressKey,
+    upTo.toString(),
+  ]);
+}
+
 /** More are not reported. */
 const maxDoubted = 100;
 

@@ -57,11 +57,14 @@ export class Agreement {
     const { same, different } = await client.compareBlock(block.number, block.hash);
     this.report(block.number, same, different);
     if (same < needed) return;
-    await inTransaction(database, async (manager) => {
-      if (!(await store.agree(manager, chain.name, block))) return;
-      this.agreedTo = block.number;
-      await credit(manager, { chain, deposits }, nextBlock - 1, block.number);
+    const isStored = await inTransaction(database, async (manager) => {
+      const storedNext = await store.agree(manager, chain.name, block);
+      if (storedNext === null) return false;
+      // a roll-back meanwhile has made everything less deep
+      await credit(manager, { chain, deposits }, Math.min(nextBlock, storedNext) - 1, block.number);
+      return true;
     });
+    if (isStored) this.agreedTo = block.number;
   }
 
   private report(number: number, same: number, different: number): void {

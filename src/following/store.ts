@@ -62,14 +62,21 @@ export async function setAgreedTo(manager: EntityManager, chain: string, agreedT
   await manager.query('update chain_cursors set agreed_to = $2 where chain = $1', [chain, agreedTo]);
 }
 
-/** False when the block was rolled back meanwhile, or a newer one is agreed. Holds the row's lock to the end. */
-export async function agree(manager: EntityManager, chain: string, { number, hash }: StoredBlock): Promise<boolean> {
+/**
+ * The next block to scan; null when the block was rolled back meanwhile, or a newer one is agreed. Holds the row's lock to the end.
+ */
+export async function agree(manager: EntityManager, chain: string, { number, hash }: StoredBlock): Promise<number | null> {
+  // a statement of its own: the next one then sees the blocks that a roll-back has left
+  const [cursor] = await manager.query<{ next_block: string }[]>(
+    'select next_block from chain_cursors where chain = $1 for no key update',
+    [chain],
+  );
   const [, moved] = await manager.query<[unknown, number]>(
     `update chain_cursors set agreed_to = $2 where chain = $1 and agreed_to < $2
         and exists (select from chain_blocks where chain = $1 and number = $2 and hash = $3)`,
     [chain, number, hash],
   );
-  return moved === 1;
+  return cursor && moved === 1 ? Number(cursor.next_block) : null;
 }
 
 /**

@@ -13,7 +13,7 @@ export class TraceWatch {
     const { chain, chainAlarms, logger } = this.options;
     try {
       const found = await scan();
-      if (chain.requiresTraces) chainAlarms.clear(chain.name, 'traces_missing');
+      chainAlarms.clear(chain.name, 'traces_missing');
       if (found.isUntraced && !this.isTold)
         logger.warn({ chain: chain.name }, 'the endpoint does not trace: deposits that contracts pass on are not found');
       this.isTold ||= found.isUntraced === true;

@@ -19,7 +19,7 @@ export interface X402Policy {
 
 /** The same, with what is read along with it. */
 export interface ReadPolicy extends X402Policy {
-  /** Payments of some payer have failed on the chain, within the last hour or not long before. */
+  /** Payments of some payer have failed on the chain within the last hour. */
   hasFailures: boolean;
 }
 
@@ -51,7 +51,8 @@ export async function readPolicies(manager: EntityManager, clientId: string): Pr
   const rows = await manager.query<PolicyRow[]>(
     `select chain, is_enabled, gas_per_day, sponsors_permit, sponsors_approval, top_up_per_day, wallet_factories,
             failures_per_payer,
-            exists (select from x402_failures f where (f.client_id, f.chain) = (p.client_id, p.chain)) as has_failures
+            exists (select from x402_failures f where (f.client_id, f.chain) = (p.client_id, p.chain)
+                      and f.failed_at > clock_timestamp() - interval '1 hour') as has_failures
        from x402_policies p where client_id = $1`,
     [clientId],
   );

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { ed25519 } from '@noble/curves/ed25519.js';
-import type { AttemptStatus, BlockScan, BroadcastOutcome, KnownAttempt } from '../../src/chains/chain-client';
+import type { KnownAttempt } from '../../src/chains/chain-client';
 import { getFamily } from '../../src/chains/families';
 import { SolanaChainClient } from '../../src/chains/solana/client';
 import type { ChainDefinition, FeeLevels, Hex } from '../../src/chains/types';
 import { signMessage } from '../solana';
+import { type FollowedPayment, followPayment } from './follow-payment';
 
 export interface LiveSolanaOptions {
   chain: ChainDefinition;
@@ -16,26 +16,19 @@ export interface LiveSolanaOptions {
   token: string | null;
 }
 
-interface LiveSolanaRun {
+interface LiveSolanaRun extends FollowedPayment {
   levels: FeeLevels;
   from: string;
   to: string;
   amount: bigint;
   id: string;
-  sent: BroadcastOutcome[];
-  first: AttemptStatus | undefined;
-  /** Once it is finalized. */
-  last: AttemptStatus | undefined;
   feeBound: bigint;
-  block: BlockScan | undefined;
 }
 
 /** Lamports: more than an account that is new to the chain has to have. */
 const liveLamports = 1_000_000n;
 /** Atomic units. */
 const liveTokens = 1_000n;
-/** Until the transaction is finalized, which takes 15 seconds on the real networks; or has expired, after a minute and a half. */
-const maxPolls = 60;
 
 /** A payment as the gateway makes and sees it, from preparing to the deposit. `pollMs`: between two looks at it. */
 export async function runLiveSolana({ chain, urls, key, token }: LiveSolanaOptions, pollMs = 3_000): Promise<LiveSolanaRun> {
@@ -59,20 +52,8 @@ export async function runLiveSolana({ chain, urls, key, token }: LiveSolanaOptio
     ...{ attempt: 1, kind: 'first', intent, unsigned, messageKey: family.messageKey(unsigned, from), ids: [id] },
     ...{ expiry: prepared.expiry, begunAt: new Date() },
   };
-  const look = async () => (await client.status([attempt]))[0];
-  const sent = [await client.broadcast(bytes), await client.broadcast(bytes)];
-  const first = await look();
-  let last = first;
-  for (let poll = 0; poll < maxPolls && last?.state !== 'included' && last?.state !== 'impossible'; poll += 1) {
-    await delay(pollMs);
-    // as the gateway does for what a leader has not taken
-    if (last?.state === 'absent') await client.broadcast(bytes);
-    last = await look();
-  }
-  const number = last?.state === 'included' ? last.effect.blockNumber : null;
-  const all = (keys: string[]) => Promise.resolve(new Set(keys.filter((it) => it === family.parseAddress(to)?.key)));
-  const block = number === null ? undefined : (await client.scan(number, number, all)).blocks[0];
-  return { levels, from, to, amount, id, sent, first, last, feeBound: BigInt(prepared.feeBound), block };
+  const followed = await followPayment(client, { attempt, bytes, to, pollMs, sendsAgain: true });
+  return { levels, from, to, amount, id, ...followed, feeBound: BigInt(prepared.feeBound) };
 }
 
 /** What is true of every run that went well. */

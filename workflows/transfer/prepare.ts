@@ -118,16 +118,16 @@ async function beginAttempt(
 }
 
 /**
- * Until no earlier transaction of the sender waits for an operator any more, however long that takes. False: the transfer has ended, or its
- * history has become long, and the rows say what is next.
+ * Until no earlier transaction of the sender waits for an operator any more, however long that takes, or until its own time is over. False: the
+ * transfer has ended, or its history has become long, and the rows say what is next.
  */
 async function waitForTurn(state: TransferState, reason: string): Promise<boolean> {
   state.progress.report('prepare', reason, state.lastAttempt + 1);
   for (let waitMs = turnWaits.firstMs; ; waitMs = Math.min(2 * waitMs, turnWaits.longestMs)) {
-    await condition(() => state.isEnded, waitMs);
+    await condition(() => state.isEnded, Math.min(waitMs, state.timeLeftMs));
     if (state.isEnded || state.shouldContinueAsNew) return false;
-    const { outcome } = await transferActivities.readTurn({ txId: state.txId });
-    if (outcome === 'free') return true;
+    // past its time the authoriser ends it
+    if (state.isOver || (await transferActivities.readTurn({ txId: state.txId })).outcome === 'free') return true;
   }
 }
 

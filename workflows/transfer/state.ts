@@ -41,6 +41,8 @@ export class TransferState {
   private deadline = Infinity;
   private readonly observations: ChainObservation[] = [];
   private observedCount = 0;
+  /** When last seen, another one of the sender was to be executed first. */
+  private wasBehind = false;
   private wasApproved = false;
   private wasEnded = false;
   private retryRequested = false;
@@ -99,10 +101,13 @@ export class TransferState {
   }
 
   /**
-   * The chain executes another one of the sender first: what waits behind it is not stuck. Once that is executed, it gets the time of a few
-   * blocks, since the same may be wrong with it.
+   * While the chain executes another one of the sender first, what waits behind it is not stuck. Once that is executed, it gets the time of a
+   * few blocks, since the same may be wrong with it.
    */
-  waitBehind(): void {
+  followLine(isBehind: boolean): void {
+    if (!isBehind && !this.wasBehind) return;
+    this.wasBehind = isBehind;
+    if (!isBehind) this.polls.reset();
     const { stuckAfterMs, blockTimeMs } = this.transfer;
     this.waitingSince = Math.max(
       this.waitingSince,

@@ -57,14 +57,7 @@ export class BitcoinChainClient implements ChainClient {
     // what a node refuses another one may know
     this.endpoints = new EndpointList(chain, nodes, () => false);
     this.pool = new BitcoinPool(this.endpoints, network);
-    this.compareBlock =
-      urls.length === 1
-        ? undefined
-        : (number, hash) =>
-            this.endpoints.compare(
-              (node) => node.blockHash(number),
-              (shown) => shown === hash,
-            );
+    this.compareBlock = this.endpoints.blockComparison((node, number) => node.blockHash(number));
   }
 
   verifyIdentity(): Promise<void> {

@@ -50,14 +50,7 @@ export class EvmChainClient implements ChainClient {
     urls: readonly string[],
   ) {
     this.endpoints = new Endpoints(chain, urls);
-    this.compareBlock =
-      urls.length === 1
-        ? undefined
-        : (number, hash) =>
-            this.endpoints.compare(
-              (call) => fetchBlock(call, number),
-              (block) => block.hash === hash,
-            );
+    this.compareBlock = this.endpoints.blockComparison(async (call, number) => (await fetchBlock(call, number))?.hash ?? null);
   }
 
   verifyIdentity(): Promise<void> {
@@ -221,7 +214,11 @@ export class EvmChainClient implements ChainClient {
 
   /** The highest count that an endpoint shows: what one of them has seen of a sender's transactions has happened. */
   private async highestMinedNonce(address: string): Promise<number> {
-    const count = async (call: RpcCall) => Number(await call<Hex>('eth_getTransactionCount', [address, 'latest']));
+    const count = async (call: RpcCall) => {
+      const answer = Number(await call<Hex>('eth_getTransactionCount', [address, 'latest']));
+      if (!Number.isSafeInteger(answer)) throw new Error('the endpoint responded with a count that is no number');
+      return answer;
+    };
     return Math.max(...(await this.endpoints.runAtAll(count).catch((error: unknown) => this.refused(error))));
   }
 

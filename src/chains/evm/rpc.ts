@@ -1,6 +1,6 @@
 import { ConfigError } from '../../platform/config';
 import { rpcUrlsVariable } from '../config';
-import { type Comparison, type Endpoint, EndpointList, once } from '../endpoints';
+import { type CompareBlock, type Endpoint, EndpointList, once } from '../endpoints';
 import type { ChainDefinition } from '../types';
 import { createBatchedCall, createSingleCall, type RpcCall } from './batch';
 import { parseChainId } from './chain-id';
@@ -88,9 +88,9 @@ export class Endpoints {
     return this.list.size;
   }
 
-  /** As EndpointList.compare and EndpointList.runAtAll. */
-  compare<T>(ask: (call: RpcCall) => Promise<T | null>, isSame: (answer: T) => boolean): Promise<Comparison> {
-    return this.list.compare(({ call }) => ask(call), isSame);
+  /** As EndpointList.blockComparison and EndpointList.runAtAll. */
+  blockComparison(ask: (call: RpcCall, number: number) => Promise<string | null>): CompareBlock | undefined {
+    return this.list.blockComparison(({ call }, number) => ask(call, number));
   }
 
   runAtAll<T>(work: (call: RpcCall) => Promise<T>): Promise<[T, ...T[]]> {

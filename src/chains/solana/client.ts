@@ -48,14 +48,7 @@ export class SolanaChainClient implements ChainClient, ImpossibilityProver {
     const nodes = urls.map((url, index) => new SolanaNode(chain, url, index + 1));
     // what a node refuses another one may know
     this.endpoints = new EndpointList(chain, nodes, () => false);
-    this.compareBlock =
-      urls.length === 1
-        ? undefined
-        : (number, hash) =>
-            this.endpoints.compare(
-              (node) => fetchBlock(node, number),
-              (block) => block.hash === hash,
-            );
+    this.compareBlock = this.endpoints.blockComparison(async (node, number) => (await fetchBlock(node, number))?.hash ?? null);
   }
 
   verifyIdentity(): Promise<void> {

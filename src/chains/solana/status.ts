@@ -82,7 +82,7 @@ async function stateOf(
   }
   if (found.state === 'expired') {
     await assertNowhere(endpoints, ids);
-    const others = intent.action ? await askOthers(node, endpoints, look) : 'agreed';
+    const others = await askOthers(node, endpoints, look, intent.action !== undefined);
     if (others === 'early') return { state: { state: 'absent' } };
     if (others === 'unagreed') return { state: { state: 'absent', isUnagreed: true }, isLacking: true };
     proofs.add(messageKey, found.proof);
@@ -95,14 +95,15 @@ async function stateOf(
 }
 
 /**
- * Of a payment nobody else looks for the blocks of its proof, as signing nodes do before a transfer is made again: it ends once every endpoint
- * shows the same. `early`: one does not have the last of the blocks yet.
+ * A proof that every endpoint shows, as far as it answers and has the blocks. Of a payment every one has to: nobody else looks for them, as
+ * signing nodes do before a transfer is made again. `early`: one does not have the last of the blocks yet.
  * @throws Error when another endpoint has executed it, so that this one is asked for its state
  */
 async function askOthers(
   node: SolanaNode,
   endpoints: Endpoints,
   look: (at: SolanaNode) => Promise<Expiry>,
+  isPayment: boolean,
 ): Promise<'agreed' | 'early' | 'unagreed'> {
   const seen = new Set<Expiry['state']>();
   const isAgreed = await endpoints.every(async (other) => {
@@ -112,7 +113,8 @@ async function askOthers(
   });
   if (seen.has('found')) throw new Error('another endpoint has executed what this one lacks');
   if (isAgreed) return 'agreed';
-  return seen.has('open') ? 'early' : 'unagreed';
+  if (seen.has('open')) return 'early';
+  return isPayment ? 'unagreed' : 'agreed';
 }
 
 const readSlot = (value: JsonValue | undefined): number | null => (typeof value === 'number' ? value : null);

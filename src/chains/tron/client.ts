@@ -52,14 +52,7 @@ export class TronChainClient implements ChainClient, ImpossibilityProver {
     const nodes = urls.map((url, index) => new TronNode(chain, url, index + 1, now));
     // what a node refuses another one may know
     this.endpoints = new EndpointList(chain, nodes, () => false);
-    this.compareBlock =
-      urls.length === 1
-        ? undefined
-        : (number, hash) =>
-            this.endpoints.compare(
-              (node) => node.solidHeader(number),
-              ({ id }) => id === hash,
-            );
+    this.compareBlock = this.endpoints.blockComparison(async (node, number) => (await node.solidHeader(number))?.id ?? null);
   }
 
   verifyIdentity(): Promise<void> {

@@ -83,7 +83,7 @@ const countInFlight: CountByChain = async (manager) => {
      select chain, count(*)::int as count from transactions t
       where ended_at is null and is_signed and status in ('PENDING', 'SIGNING')
         and not exists (select from workflow_outbox o where o.kind = 'start_transfer' and o.subject_id = t.tx_id)
-        and not (status = 'PENDING' and (account_id, chain) in (select account_id, chain from behind))
+        and not (status = 'PENDING' and exists (select from behind b where b.account_id = t.account_id and b.chain = t.chain))
       group by chain`,
   );
   return new Map(rows.map(({ chain, count }) => [chain, count]));

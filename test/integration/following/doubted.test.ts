@@ -1,8 +1,13 @@
+import type { EntityManager } from 'typeorm';
 import { parseEther } from 'viem';
 import { EvmChainClient } from '../../../src/chains/evm/client';
+import { Agreement } from '../../../src/following/agreement';
 import { ChainAlarms } from '../../../src/following/chain-alarms';
+import { dropBlocks, moveCursor } from '../../../src/following/store';
+import { inTransaction } from '../../../src/platform/database';
 import { metrics } from '../../../src/platform/metrics';
 import { type Falsify, startRpcProxy, type Withhold } from '../chains/rpc-proxy';
+import { until } from '../transfers/served';
 import { createFollowFixture, type FollowFixture } from './fixture';
 
 /** What one of several nodes says, and the gateway does not act on. */
@@ -19,6 +24,8 @@ afterEach(() => {
 
 const ether = parseEther('1');
 const nobody: Falsify = () => undefined;
+/** Of the block that endpoints are compared by, without its transactions. */
+const isBlock = (method: string, params: unknown[]) => method === 'eth_getBlockByNumber' && params[1] === false;
 
 /** An endpoint of the same node that falsifies or withholds what the test says. */
 async function endpoint(falsify: Falsify, withhold?: Withhold): Promise<string> {
@@ -43,7 +50,6 @@ describe('of two endpoints', () => {
     const { anvil, alice, bob, chain, mine, send, follow, balance, transfer, sign, onChain, ledger, signals, transaction } =
       fixture;
     let lies = true;
-    const isBlock = (method: string, params: unknown[]) => method === 'eth_getBlockByNumber' && params[1] === false;
     const other = await endpoint(({ method, params }, result) =>
       lies && isBlock(method, params) ? { result: { ...(result as object), hash: `0x${'7'.repeat(64)}` } } : undefined,
     );
@@ -97,18 +103,72 @@ describe('of two endpoints', () => {
     expect([await statuses(), await agreedTo()]).toEqual([['CONFIRMED', 'CONFIRMED'], null]);
   });
 
-  it('what was agreed about blocks that are reorganised away is agreed anew', async () => {
-    const { anvil, alice, mine, send, follow, balance } = fixture;
-    const two = clientOf(anvil.url, await endpoint(nobody));
+  it('what was agreed about blocks that are reorganised away is not agreed any more', async () => {
+    const { anvil, alice, chain, mine, send, follow, balance } = fixture;
+    let isSilent = false;
+    const other = await endpoint(({ method, params }) => (isSilent && isBlock(method, params) ? { result: null } : undefined));
+    const two = clientOf(anvil.url, other);
     await mine(8);
     await follow({ client: two });
-    const before = Number(await agreedTo());
+    const fork = Number(await anvil.client.getBlockNumber()) - 6;
+    expect(Number(await agreedTo())).toBeGreaterThan(fork);
+    isSilent = true;
     await anvil.client.request({ method: 'anvil_reorg', params: [6, []] } as never);
     await send(alice, ether);
-    await mine(3);
+    await mine(chain.confirmations + 1);
     await follow({ client: two });
-    expect(Number(await agreedTo())).toBeGreaterThan(before);
+    expect([Number(await agreedTo()), await statuses()]).toEqual([fork, ['DETECTED']]);
+    isSilent = false;
+    await follow({ client: two });
+    expect(Number(await agreedTo())).toBeGreaterThan(fork);
     expect(await balance(alice, 'ETH')).toMatchObject({ available: ether });
+  });
+
+  describe('a roll-back while the endpoints are compared:', () => {
+    /** A deposit is as deep as the confirmations, and a second endpoint is asked about its block: it says the same when `answer` is called. */
+    const compareLate = async () => {
+      const { anvil, alice, chain, client, mine, send, follow, options } = fixture;
+      await send(alice, ether);
+      await mine(chain.confirmations);
+      await follow({ client: clientOf(anvil.url, 'http://127.0.0.1:1') });
+      const nextBlock = (await client.head()).number + 1;
+      let answer: () => void = () => undefined;
+      const answered = new Promise<void>((resolve) => (answer = resolve));
+      const compareBlock = () => answered.then(() => ({ same: 2, different: 0 }));
+      const late = Object.assign(Object.create(client) as typeof client, { compareBlock });
+      const agreement = new Agreement({ ...options, chain, client: late });
+      await agreement.begin({ nextBlock, agreedTo: -1 });
+      return { answer, advancing: agreement.advance(nextBlock), agreement, nextBlock, block: nextBlock - chain.confirmations };
+    };
+    const rollBack = async (manager: EntityManager, from: number, to: number) => {
+      await moveCursor(manager, fixture.chain.name, from, to);
+      await dropBlocks(manager, fixture.chain.name, to);
+    };
+
+    it('a block that is gone is not agreed, also when both meet in the database', async () => {
+      const { database } = fixture;
+      const { answer, advancing, agreement, nextBlock, block } = await compareLate();
+      await inTransaction(database, async (manager) => {
+        await rollBack(manager, nextBlock, block);
+        answer();
+        await until('it waits for the cursor', async () => {
+          const [row] = await database.query<{ waiting: number }[]>(
+            `select count(*)::int as waiting from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
+          );
+          return row?.waiting === 1;
+        });
+      });
+      await advancing;
+      expect([await agreedTo(), agreement.limit]).toEqual(['-1', -1]);
+    });
+
+    it('a block that is left is agreed, and what it holds is not credited before it is deep enough again', async () => {
+      const { answer, advancing, agreement, nextBlock, block } = await compareLate();
+      await inTransaction(fixture.database, (manager) => rollBack(manager, nextBlock, nextBlock - 1));
+      answer();
+      await advancing;
+      expect([await agreedTo(), agreement.limit, await statuses()]).toEqual([String(block), block, ['DETECTED']]);
+    });
   });
 
   it('the higher count of a sender’s transactions is believed, of both the same: nothing is signed with a nonce that one has seen used', async () => {

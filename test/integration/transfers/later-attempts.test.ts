@@ -286,12 +286,13 @@ describe('the line of a sender', () => {
     let first: string | undefined;
     let isRefused = true;
     const signed: string[] = [];
-    const asked = new Set<string>();
+    const behind = new Set<string>();
     await served.serve({
       ledger: {
-        readTurn: (input) => {
-          asked.add(input.txId);
-          return fixture.ledger.readTurn(input);
+        readTurn: async (input) => {
+          const turn = await fixture.ledger.readTurn(input);
+          if (turn.outcome === 'behind') behind.add(input.txId);
+          return turn;
         },
       },
       sign: ({ tx_id: txId }) => {
@@ -307,7 +308,7 @@ describe('the line of a sender', () => {
       await served.submit({ amount: '1' }),
     ];
     for (const txId of [cancelled, ...others]) await isWaiting(txId);
-    await until('their turn was asked for', () => Promise.resolve(others.every((txId) => asked.has(txId))));
+    await until('the others have asked for their turn', () => Promise.resolve(others.every((txId) => behind.has(txId))));
     expect([...new Set(signed)]).toEqual([parked]);
     await fixture.ledger.cancelTransfer({ txId: cancelled });
     expect(await transferWorkflowsOn(served.client).signal(cancelled, 'ended')).toBe('sent');
@@ -340,7 +341,10 @@ describe('the line of a sender', () => {
       await new Promise((resolve) => setTimeout(resolve, 6 * fixture.chain.stuckAfterMs));
       expect([await kinds(next), await served.status(next)]).toEqual([['first'], 'SUBMITTED']);
       sign();
+      // now it is the head, and gets the time of a few blocks
+      await run(next).signal(chainObservedSignal, seen('pending'));
       for (const txId of [head, next]) await served.ends(txId, 'CONFIRMED');
+      expect(await kinds(next)).toEqual(['first']);
       await run(next).result();
       await record(next, 'transfer-confirmed-behind-unexecuted');
     } finally {

@@ -82,6 +82,18 @@ describe('behind a transfer that waits for an operator', () => {
     expect(await takesRoom()).toBe(false);
     await park(parked);
     expect(await takesRoom()).toBe(true);
+    // as settlements are, whose sender is no account of a client
+    const change = (changes: string) =>
+      fixture.database.transaction(async (manager) => {
+        await manager.query('set local session_replication_role = replica');
+        await manager.query(
+          `update transactions t set ${changes} from transactions p where p.tx_id = $1 and t.status = 'PENDING'`,
+          [parked],
+        );
+      });
+    await change('account_id = null, is_held = false');
+    expect(await takesRoom()).toBe(false);
+    await change('account_id = p.account_id, is_held = true');
   });
 });
 

@@ -1,4 +1,5 @@
 import { numberToHex, pad } from 'viem';
+import type { EndpointFault } from '../../../src/chains/endpoints';
 import { NodeRefusal, type RpcCall } from '../../../src/chains/evm/rpc';
 import { scanBlocks } from '../../../src/chains/evm/scan/scan';
 import { transferTopic } from '../../../src/chains/evm/rpc-types';
@@ -125,7 +126,7 @@ describe('scan', () => {
 
   const untracing = { ...chain, requiresTraces: undefined } as unknown as ChainDefinition;
 
-  it('tries trace_block once where it is missing, and again after a while; requires it where it has worked', async () => {
+  it('tries trace_block once where it is missing, and again after a while', async () => {
     const facts = new Map<string, unknown>();
     const without = node(missing);
     const asked = () => without.asked.filter(([method]) => method === 'trace_block').length;
@@ -135,8 +136,27 @@ describe('scan', () => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'], now: Date.now() + 11 * 60_000 });
     await scan(without.call, 3, 3, facts, untracing).finally(() => jest.useRealTimers());
     expect(asked()).toBe(2);
-    const worked = new Map([['trace_block', true]]);
-    await expect(scan(without.call, 4, 4, worked, untracing)).rejects.toThrow('does not trace any more');
+  });
+
+  it('takes it for a fault that an endpoint does not trace any more: for ten minutes, or as long as that lasts where the chain requires traces', async () => {
+    for (const [on, later] of [
+      [untracing, { isUntraced: true }],
+      [chain, 'traces_missing'],
+    ] as const) {
+      const worked = new Map<string, unknown>([['trace_block', true]]);
+      const { call } = node(missing);
+      const run = () =>
+        scanBlocks(call, on, { from: 1, to: 1 }, () => Promise.resolve(new Set()), worked).catch(
+          (error: unknown) => (error as EndpointFault).alert,
+        );
+      expect(await run()).toBe('traces_missing');
+      jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'], now: Date.now() + 9 * 60_000 });
+      expect(await run()).toBe('traces_missing');
+      jest.setSystemTime(Date.now() + 2 * 60_000);
+      const outcome = await run().finally(() => jest.useRealTimers());
+      if (typeof later === 'string') expect(outcome).toBe(later);
+      else expect(outcome).toMatchObject(later);
+    }
   });
 
   it('on a chain that requires traces, ends at an endpoint without them', async () => {

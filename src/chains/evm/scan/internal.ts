@@ -9,6 +9,8 @@ const internalPositions = 1_000_000;
 
 /** What `capabilities` knows of the method: true, or since when it is missing (ms of the clock). */
 const method = 'trace_block';
+/** What `capabilities` knows of an endpoint that has traced: since when it does not any more (ms of the clock). */
+const lost = `${method} lost`;
 /** An endpoint without the method is asked again after this long: it may have been configured since. */
 const askAgainMs = 10 * 60_000;
 
@@ -21,7 +23,7 @@ interface InternalCandidates {
 /**
  * Native value that contracts pass on. Only an endpoint that does not have the method is one without traces; whatever else goes wrong is a
  * failure of the scan, which is made again, at another endpoint or later.
- * @throws EndpointFault where the chain requires traces and the endpoint has none; Error.
+ * @throws EndpointFault where the chain requires traces and the endpoint has none, or has had them within the last ten minutes; Error.
  */
 export async function internalCandidates(
   call: RpcCall,
@@ -34,16 +36,24 @@ export async function internalCandidates(
   const traces = await Promise.all(blocks.map((block) => fetchTraces(call, block)));
   if (traces.every((list) => list !== null)) {
     capabilities.set(method, true);
+    capabilities.delete(lost);
     return { candidates: traces.flatMap((list, index) => inBlock(blocks[index] as RpcBlock, list)) };
   }
-  // it has worked before: one of several nodes behind the endpoint may lack it
-  if (known === true) throw new Error('the endpoint does not trace any more');
-  capabilities.set(method, Date.now());
+  const now = Date.now();
+  if (known === true) {
+    // one of several nodes behind the endpoint may lack it
+    const lostAt = capabilities.get(lost);
+    if (typeof lostAt !== 'number') capabilities.set(lost, now);
+    if (typeof lostAt !== 'number' || now - lostAt < askAgainMs)
+      throw new EndpointFault('traces_missing', `${method} has been offered, and is not any more`);
+  }
+  capabilities.set(method, now);
   return untraced(chain);
 }
 
 function untraced({ requiresTraces }: ChainDefinition): InternalCandidates {
-  if (requiresTraces) throw new EndpointFault('traces_missing', `no endpoint offers ${method}, which the chain requires`);
+  if (requiresTraces)
+    throw new EndpointFault('traces_missing', `no endpoint that answers offers ${method}, which the chain requires`);
   return { candidates: [], isUntraced: true };
 }
 
