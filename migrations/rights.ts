@@ -376,3 +376,8 @@ export const foreignTransactionRights: Rights = {
     gateway_operator: 'select',
   },
 };
+
+/** Granted by the migration that adds the column. */
+export const agreedEndRights: Rights = {
+  transfer_attempts: { gateway_worker: 'update (agreed_by)' },
+};

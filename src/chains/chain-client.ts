@@ -231,9 +231,14 @@ export interface ChainClient {
   foreignState(transaction: ForeignTransaction): Promise<ForeignState>;
   /**
    * Effects of included transactions by id, which occurs once in `items`; transactions that are not included are left out. null: it is
-   * included, and does nothing about the intent: another one may.
+   * included, and does nothing about the intent: another one may. What an endpoint does not show to have moved is null in the effect.
    */
   effects(items: EffectRequest[]): Promise<Map<string, InclusionEffect | null>>;
+  /**
+   * The effect of one of them as every configured endpoint shows it, in their order, read so strictly that an answer which lacks a part is no
+   * answer; null for an endpoint that does not answer, or has no such transaction in a block. Never throws.
+   */
+  effectAtEach(item: EffectRequest): Promise<(InclusionEffect | null)[]>;
   /** null: the chain has no such block (yet), or has skipped the number. */
   block(number: number): Promise<ChainBlock | null>;
   /** How many endpoints show this block at its height; absent with one endpoint, and then there is nothing to compare. */

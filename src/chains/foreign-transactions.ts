@@ -6,11 +6,16 @@ import type { BlockScan } from './chain-client';
  * they have used up. What is concluded from one is verified at the chain.
  */
 
+/** No reservation has such an ordinal; a node could show one. */
+const tooLarge = 2n ** 63n;
+
 /** Call it in the follower's database transaction. */
 export async function storeForeignTransactions(manager: EntityManager, chain: string, blocks: BlockScan[]): Promise<void> {
-  const found = blocks.flatMap(({ number, transactions }) =>
-    transactions.flatMap(({ id, messageKey, position }) => (position ? [{ id, messageKey, number, ...position }] : [])),
-  );
+  const found = blocks
+    .flatMap(({ number, transactions }) =>
+      transactions.flatMap(({ id, messageKey, position }) => (position ? [{ id, messageKey, number, ...position }] : [])),
+    )
+    .filter(({ ordinal }) => ordinal < tooLarge);
   if (found.length === 0) return;
   await manager.query(
     `insert into foreign_transactions (chain, owner, ordinal, id, block_number)

@@ -51,6 +51,13 @@ export const isDone = (asked: Asked, outcome: Outcome & Effect): boolean =>
   isExecuted(outcome) && !hasNotPaid(asked, outcome) && !hasNotMoved(asked, outcome);
 
 /**
+ * How many endpoints have to show an inclusion before it ends its transaction: every configured one, and at least so many. 0 for what is done;
+ * anything else ends FAILED and is unlocked. That a payment was executed and has moved nothing is not believed of one endpoint.
+ */
+export const endpointsNeeded = (asked: Asked, outcome: Outcome & Effect): number =>
+  isDone(asked, outcome) ? 0 : asked.isHeld && isExecuted(outcome) ? 2 : 1;
+
+/**
  * Depth in blocks, the including one counted, at which an inclusion ends its transfer. What ends FAILED cannot be taken back; after a
  * reorganisation an attempt could be executed as it should, so an inclusion that was not executed, or has not had its effect, has to be final.
  */

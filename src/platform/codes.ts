@@ -55,6 +55,7 @@ export const failureCodes = {
   abandoned: { status: 400, retryable: false, title: 'Abandoned: none of its attempts can be executed any more' },
   expired: { status: 400, retryable: false, title: 'All attempts have expired without being executed' },
   funding_lost: { status: 400, retryable: false, title: 'What it was to spend is not on the chain any more' },
+  superseded: { status: 400, retryable: false, title: 'Another transaction of its sender was executed in its place' },
   stuck: { status: 400, retryable: false, title: 'Not included in time and not replaceable within the fee bound' },
 } as const satisfies Record<string, { status: number; retryable: boolean; title: string }>;
 

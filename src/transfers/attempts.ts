@@ -30,6 +30,8 @@ export interface Inclusion extends Omit<InclusionEffect, 'blockNumber'> {
   /** The id under which it is included. */
   hash: string;
   blockNumber: bigint;
+  /** Every configured endpoint has shown it, so many; null: not yet. */
+  agreedBy: number | null;
   /** Blocks scanned from the inclusion on, its own included; not positive where the follower has not come so far. */
   depth: bigint;
 }

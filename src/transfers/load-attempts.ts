@@ -26,6 +26,7 @@ interface Row {
   fee: string | null;
   debited: string | null;
   received: string | null;
+  agreed_by: number | null;
   depth: string;
   is_contradicted: boolean;
   is_abandoned: boolean;
@@ -85,6 +86,7 @@ function toInclusion(row: Row): Inclusion | null {
     fee: BigInt(fee),
     debited: amount(row.debited),
     received: amount(row.received),
+    agreedBy: row.agreed_by,
     depth: BigInt(row.depth),
   };
 }

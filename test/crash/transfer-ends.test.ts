@@ -192,7 +192,7 @@ describe('every way a transfer ends', () => {
     await record(transferWorkflowId(txId), 'transfer-confirmed-forgotten');
   });
 
-  test('FAILED once it is final: a transfer without the expected effect, with its funds locked until then', async () => {
+  test('NEEDS_ATTENTION: a transfer without the expected effect waits for an operator, with its funds locked', async () => {
     const usdc = await fundedAccount('ethereum', { ETH: '1', USDC: '5' });
     const contract = stack().chains.ethereum?.tokens.USDC as Address;
     const code = await chain().getCode({ address: contract });
@@ -212,15 +212,14 @@ describe('every way a transfer ends', () => {
       // the token returns success and moves nothing
       await anvil('anvil_setCode', [contract, '0x600160005260206000f3']);
       await holds.release('broadcast: recordSigned');
-      await transactionWhen(txId, ['SUBMITTED']);
+      const parked = await transactionWhen(txId, ['NEEDS_ATTENTION']);
+      expect(parked.failure.code).toBe('transfer_not_observed');
       expect((await balances(usdc.account_id, 'ethereum')).USDC).toEqual({ balance: '3', locked_balance: '2' });
-      const failed = await transactionWhen(txId, ends);
-      expect(failed).toMatchObject({ status: 'FAILED', failure: { code: 'transfer_not_observed' } });
-      expect((await balances(usdc.account_id, 'ethereum')).USDC).toEqual({ balance: '5', locked_balance: '0' });
     } finally {
       await anvil('anvil_setCode', [contract, code]);
       await holds.remove();
     }
+    await record(transferWorkflowId(txId), 'transfer-needs-attention', { isOpen: true });
   });
 
   test('FAILED after an operator abandons it: a cancellation uses up the nonce, everything but the fee is unlocked', async () => {

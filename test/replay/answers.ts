@@ -112,7 +112,7 @@ export const answers: Answers = {
   settleTransfer: {
     CONFIRMED: 'transfer-confirmed',
     FAILED: 'transfer-failed-on-chain',
-    NEEDS_ATTENTION: 'transfer-needs-attention-not-abandonable',
+    NEEDS_ATTENTION: 'transfer-needs-attention',
     WAITING: 'transfer-confirmed-settled-later',
     failed: 'transfer-confirmed-ended-when-parked',
   },

@@ -76,18 +76,20 @@ async function beginAttempt(
   const attempt = lastAttempt + 1;
   const { firstMs, longestMs, totalMs } = reserveWaits(state.transfer.blockTimeMs);
   let until = Date.now() + totalMs;
-  const estimatedUntil = Date.now() + estimateFactor * state.transfer.stuckAfterMs;
+  let estimatedUntil: number | undefined;
   for (let waitMs = firstMs; ; waitMs = Math.min(2 * waitMs, longestMs)) {
     state.progress.report('prepare', `Fees on ${state.transfer.chain}`, attempt);
     const prepared = await prepareOrRefuse(state, attempt, kind);
     if (prepared === 'ended') return { next: 'lock' };
     if ('outcome' in prepared && prepared.outcome === 'not_estimated') {
+      estimatedUntil ??= Date.now() + estimateFactor * state.transfer.stuckAfterMs;
       if (Date.now() >= estimatedUntil) return park('not_estimated', prepared.reason, continueFromRows(state));
       state.progress.report('prepare', prepared.reason, attempt);
       await condition(() => state.isEnded, waitMs);
       continue;
     }
     if ('outcome' in prepared) return onRefused(prepared);
+    estimatedUntil = undefined;
     const begun = await authoriserActivities.beginSigning({ txId, lastAttempt, kind, prepared });
     switch (begun.outcome) {
       case 'ended':

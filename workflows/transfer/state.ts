@@ -210,13 +210,14 @@ export class TransferState {
   /**
    * Waits for an operator's action, the chain's decision or the end of its time. Of the observations received before, only a decision
    * counts: an inclusion, or that none can come any more.
-   * `isAbandonable`: the chain is not known to have used up what the transfer spends. `retryAfterMs`: of one that is abandoned by time.
+   * `isAbandonable`: the chain is not known to have used up what the transfer spends. It is retried by itself after `timedMs` where it is
+   * abandoned by time, else after `untimedMs`.
    * `continue`: the history has become long, and no operator waits; a new run decides from the rows. `again`: nothing has happened, and
    * the end of its time is to be read again.
    */
   async attention(
     isAbandonable: boolean,
-    retryAfterMs = Infinity,
+    { timedMs = Infinity, untimedMs = Infinity }: { timedMs?: number; untimedMs?: number } = {},
   ): Promise<'retry' | 'abandon' | 'decided' | 'continue' | 'again'> {
     // before it waits: an operator may be the only one who ends the wait, and is answered in the run that is asked
     if (this.shouldContinueAsNew) return 'continue';
@@ -231,10 +232,11 @@ export class TransferState {
       this.wasEnded;
     const isTimed = this.isTimed && isAbandonable && !this.isAbandoned;
     // what was refused after its time was over is not tried again at once
-    const waitMs = this.timeLeftMs === Infinity ? overAgainMs : Math.min(this.timeLeftMs, retryAfterMs, readAgainMs);
-    const isInTime = isTimed ? await condition(isDone, waitMs) : await condition(isDone).then(() => true);
-    const isAbandoning = this.abandonRequested || (!isInTime && this.isOver && this.lastAttempt > 0);
-    const isAgain = !isInTime && !this.isOver && retryAfterMs > readAgainMs;
+    const timedWaitMs = this.timeLeftMs === Infinity ? overAgainMs : Math.min(this.timeLeftMs, timedMs, readAgainMs);
+    const waitMs = isTimed ? timedWaitMs : untimedMs;
+    const isInTime = waitMs === Infinity ? await condition(isDone).then(() => true) : await condition(isDone, waitMs);
+    const isAbandoning = this.abandonRequested || (!isInTime && isTimed && this.isOver && this.lastAttempt > 0);
+    const isAgain = !isInTime && isTimed && !this.isOver && timedMs > readAgainMs;
     // before the requests of operators are forgotten: they are answered in this run
     const decision = this.shouldContinueAsNew
       ? 'continue'

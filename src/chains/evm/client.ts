@@ -21,7 +21,7 @@ import { prepareAuthorisation } from './authorise/prepare';
 import { broadcastTo } from './broadcast';
 import { encodeIntent, evmCodec } from './codec';
 import { toPrepared } from './details';
-import { fetchEffects } from './effects';
+import { fetchEffects, fetchWholeEffect } from './effects';
 import { assertBelievable, encodeLevels, type EvmFeeLevels, gasLimitFrom, highestGas, planFees } from './fees';
 import { fetchForeignState } from './foreign-state';
 import { fetchL1Fee } from './l1-fee';
@@ -184,13 +184,17 @@ export class EvmChainClient implements ChainClient {
   }
 
   status(attempts: KnownAttempt[], reservations: Reservation[]): Promise<AttemptStatus[]> {
-    return attempts.length === 0 ? Promise.resolve([]) : askStatus((work) => this.ask(work), this.chain, attempts, reservations);
+    return attempts.length === 0 ? Promise.resolve([]) : askStatus(this.asking, this.chain, attempts, reservations);
   }
 
   effects(items: EffectRequest[]): Promise<Map<string, InclusionEffect | null>> {
     return items.length === 0
       ? Promise.resolve(new Map<string, InclusionEffect | null>())
       : this.ask((call) => fetchEffects(call, items));
+  }
+
+  effectAtEach(item: EffectRequest): Promise<(InclusionEffect | null)[]> {
+    return this.endpoints.each((call) => fetchWholeEffect(call, item));
   }
 
   block(number: number): Promise<ChainBlock | null> {
@@ -202,6 +206,15 @@ export class EvmChainClient implements ChainClient {
     return this.endpoints
       .run((call, capabilities) => scanBlocks(call, this.chain, { from, to }, endingScan(isOurs), capabilities))
       .catch((error: unknown) => this.refused(error));
+  }
+
+  private get asking() {
+    const { size } = this.endpoints;
+    return {
+      size,
+      run: <T>(work: (call: RpcCall) => Promise<T>) => this.ask(work),
+      every: (says: (call: RpcCall) => Promise<boolean>) => this.endpoints.every(says),
+    };
   }
 
   private ask<T>(work: (call: RpcCall) => Promise<T>): Promise<T> {

@@ -3,6 +3,7 @@ import type { InclusionEffect, TransactionIntent } from '../types';
 import { fetchCarriedOut } from './authorise/carried-out';
 import { getPayment } from './codec/payment';
 import type { RpcCall } from './rpc';
+import { assertWhole } from './receipt';
 import { transferEvent, type RpcReceipt, type RpcTransaction } from './rpc-types';
 
 type Included = Pick<EffectRequest, 'id' | 'intent'>;
@@ -18,10 +19,27 @@ export async function fetchEffects(call: RpcCall, items: readonly Included[]): P
 
 async function fetchEffect(call: RpcCall, { id, intent }: Included): Promise<readonly [string, InclusionEffect | null] | null> {
   const receipt = await call<RpcReceipt | null>('eth_getTransactionReceipt', [id]);
+  const effect = receipt?.blockHash ? await readEffect(call, receipt, { id, intent }) : undefined;
+  return effect === undefined ? null : [id, effect];
+}
+
+/** The same of one, without what it may lack. @throws Error for a receipt that is not whole. */
+export async function fetchWholeEffect(call: RpcCall, item: Included): Promise<InclusionEffect | null> {
+  const receipt = await call<RpcReceipt | null>('eth_getTransactionReceipt', [item.id]);
   if (!receipt?.blockHash) return null;
-  if (intent.action?.type === 'authorisation') return [id, await fetchCarriedOut(call, receipt, intent, intent.action)];
+  assertWhole(receipt, item.id);
+  return (await readEffect(call, receipt, item)) ?? null;
+}
+
+/** undefined: the node does not show the transaction that it has the receipt of. */
+async function readEffect(
+  call: RpcCall,
+  receipt: RpcReceipt,
+  { id, intent }: Included,
+): Promise<InclusionEffect | null | undefined> {
+  if (intent.action?.type === 'authorisation') return fetchCarriedOut(call, receipt, intent, intent.action);
   const value = getPayment(intent).tokenContract === null ? await fetchValue(call, id) : 0n;
-  return value === null ? null : [id, toEffect(receipt, intent, value)];
+  return value === null ? undefined : toEffect(receipt, intent, value);
 }
 
 async function fetchValue(call: RpcCall, id: string): Promise<bigint | null> {
@@ -33,7 +51,6 @@ async function fetchValue(call: RpcCall, id: string): Promise<bigint | null> {
  * Computed from what happened, not from what was requested: token amounts come from Transfer events. The amount that left the
  * payer and the amount that reached the recipient are summed separately, since a token may keep a fee. The OP stack's operator fee
  * is not included: it is zero on every chain of the registry, and its formula has changed before.
- * @throws Error for a receipt whose bloom filter names logs that it does not contain.
  */
 function toEffect(receipt: RpcReceipt, intent: TransactionIntent, value: bigint): InclusionEffect {
   const success = receipt.status === '0x1';
@@ -47,8 +64,6 @@ function movedBy(receipt: RpcReceipt, intent: TransactionIntent, value: bigint):
   // the sender of a settlement is not the one who pays
   const payer = intent.action?.type === 'settlement' ? intent.action.payer : intent.from;
   if (tokenContract === null) return { debited: value, received: value };
-  // what shows no payment is refunded
-  if (receipt.logs.length === 0 && /[^0x]/.test(receipt.logsBloom ?? '')) throw new Error('the receipt lacks its logs');
   const contract = tokenContract.toLowerCase();
   const events = receipt.logs
     .map(transferEvent)

@@ -25,7 +25,7 @@ import { sendTo } from './broadcast';
 import { sha256 } from './codec/base58';
 import { readFields } from './codec/fields';
 import { NotExecuted } from './constant-call';
-import { findEffect } from './effects';
+import { findEffect, findWholeEffect } from './effects';
 import { encodeLevels } from './fees';
 import { fetchLevels } from './levels';
 import { TronNode } from './node';
@@ -126,6 +126,10 @@ export class TronChainClient implements ChainClient, ImpossibilityProver {
       const found = await mapBounded(items, effectsAtOnce, async (item) => [item.id, await findEffect(node, item)] as const);
       return new Map(found.flatMap(([id, solidified]) => (solidified ? [[id, solidified.effect]] : [])));
     });
+  }
+
+  effectAtEach(item: EffectRequest): Promise<(InclusionEffect | null)[]> {
+    return this.endpoints.each((node) => findWholeEffect(node, item));
   }
 
   block(number: number): Promise<ChainBlock | null> {

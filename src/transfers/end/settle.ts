@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { ChainDefinition } from '../../chains/types';
-import { depthOfEnd, hasNotMoved, hasNotPaid, isDone, isExecuted } from '../../following/depth';
+import { depthOfEnd, endpointsNeeded, hasNotMoved, hasNotPaid, isDone, isExecuted } from '../../following/depth';
 import { type AlertLog, freezeForShortfalls } from '../../ledger/accounts';
 import { settleHold } from '../../ledger/entries';
 import { post } from '../../ledger/posting';
@@ -23,7 +23,8 @@ import { findHoldForUpdate, repayFromHold } from '../hold';
  * real fee and unlocks the rest, or refunds all but the fee of a reverted one, and of one that has succeeded without moving anything. A
  * settlement that has not paid all ends FAILED too. An ended transfer stays as it is.
  * WAITING when no attempt is included any more, since a reorganisation has taken the inclusion back, and until the follower has
- * scanned as many blocks as the end needs: the transfer's confirmations, finality for what was not executed or has not had its effect.
+ * scanned as many blocks as the end needs: the transfer's confirmations, finality for what was not executed or has not had its effect. That
+ * every endpoint has to have shown too (agree-on-end.ts); where only one is configured, an operator is asked about what has moved nothing.
  */
 export function settleTransfer(
   { database, registry, log }: TransferDependencies,
@@ -41,6 +42,9 @@ export function settleTransfer(
     const chain = registry.get(transfer.chain);
     const needed = depthOfEnd(transfer, inclusion, chain.finalityDepth);
     if (inclusion.depth < BigInt(needed)) return waiting(`${inclusion.hash} ends the transfer ${needed} blocks deep`);
+    const endpoints = endpointsNeeded(transfer, inclusion);
+    if (endpoints > 0 && inclusion.agreedBy === null) return waiting(`not every endpoint has shown the effect of ${inclusion.hash}`);
+    if ((inclusion.agreedBy ?? 0) < endpoints) return parkUnproven(manager, transfer, inclusion);
 
     return end(manager, { transfer, chain, inclusion, debited: debitedBy(transfer, inclusion) }, log);
   });
@@ -119,6 +123,18 @@ function outcome(transfer: TransactionEntity, inclusion: Inclusion): SettleResul
 }
 
 const waiting = (reason: string): SettleResult => ({ status: 'WAITING', code: null, reason });
+
+/** One endpoint may have left out what has moved, and nothing says whether it has. */
+async function parkUnproven(
+  manager: EntityManager,
+  transfer: TransactionEntity,
+  { hash }: Inclusion,
+): Promise<SettleResult> {
+  const code = 'transfer_not_observed';
+  const reason = `${hash} succeeded without moving ${transfer.tokenSymbol}, as the only endpoint shows: a second one has to show it too`;
+  await park(manager, transfer, code, reason);
+  return { status: 'NEEDS_ATTENTION', code, reason };
+}
 
 /** Money may have moved twice: a proof of impossibility was false. Nothing is posted before an operator has checked it. */
 async function parkExecutedTwice(

@@ -114,17 +114,39 @@ describe('effects', () => {
     expect(effect.fee).toBeGreaterThan(0n);
   });
 
-  it('a receipt that lacks its logs shows nothing: another endpoint is asked', async () => {
-    const { effect, ...transaction } = await executed({ tokenContract: tokens.USDC, amount: 1_000n });
-    const lacking = await startRpcProxy(anvil.url, ({ method }, result) =>
-      method === 'eth_getTransactionReceipt' ? { result: { ...(result as object), logs: [] } } : undefined,
+  const noBloom = `0x${'0'.repeat(512)}`;
+  it.each<[string, string, (receipt: { logs: object[]; logsBloom: string }) => object]>([
+    ['without its logs', 'FEE', (receipt) => ({ ...receipt, logs: [] })],
+    ['with a part of its logs', 'FEE', ({ logs, ...receipt }) => ({ ...receipt, logs: logs.slice(1) })],
+    ['without bloom filter', 'FEE', ({ logsBloom: _, ...receipt }) => receipt],
+    ['with an empty bloom filter', 'FEE', (receipt) => ({ ...receipt, logsBloom: noBloom })],
+    ['of another transaction', 'FEE', (receipt) => ({ ...receipt, transactionHash: keccak256('0x02') })],
+    ['as reverted, with logs', 'FEE', (receipt) => ({ ...receipt, status: '0x0' })],
+    ['without its status', 'RVT', (receipt) => ({ ...receipt, status: undefined })],
+  ])('a receipt %s is none for the end of a transfer, and does not stop the scan of its block', async (_, symbol, shape) => {
+    const { effect, ...transaction } = await executed({ tokenContract: tokens[symbol], amount: 1_000n });
+    const odd = await startRpcProxy(anvil.url, ({ method }, result) =>
+      method === 'eth_getTransactionReceipt' ? { result: shape(result as { logs: object[]; logsBloom: string }) } : undefined,
     );
-    const ask = (urls: string[]) => new EvmChainClient(client.chain, urls).effects([transaction]);
+    const asked = new EvmChainClient(client.chain, [odd.url, anvil.url]);
     try {
-      expect(await ask([lacking.url, anvil.url])).toEqual(new Map([[transaction.id, effect]]));
-      await expect(ask([lacking.url])).rejects.toMatchObject({ code: 'chain_unavailable' });
+      expect(await asked.effectAtEach(transaction)).toEqual([null, effect]);
+      expect((await asked.effects([transaction])).has(transaction.id)).toBe(true);
     } finally {
-      lacking.close();
+      odd.close();
+    }
+  });
+
+  it('for the end of a transfer every endpoint is asked; one that does not answer says nothing', async () => {
+    const { effect, ...transaction } = await executed({ tokenContract: tokens.FLS, amount: 1_000n });
+    const empty = await startRpcProxy(anvil.url, ({ method }) =>
+      method === 'eth_getTransactionReceipt' ? { result: null } : undefined,
+    );
+    try {
+      const asked = new EvmChainClient(client.chain, [anvil.url, empty.url, 'http://127.0.0.1:1', anvil.url]);
+      expect(await asked.effectAtEach(transaction)).toEqual([effect, null, null, effect]);
+    } finally {
+      empty.close();
     }
   });
 

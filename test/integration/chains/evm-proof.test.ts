@@ -25,7 +25,7 @@ const wallet = () => createWalletClient({ account: sender, transport: http(anvil
 async function usedUp(changes: Changes = {}) {
   const nonce = await anvil.client.getTransactionCount({ address: sender.address });
   const fees = changes.type === 'legacy' || changes.type === 'eip2930' ? {} : { maxPriorityFeePerGas: gwei };
-  const request = { chain: null, nonce, to: stranger, value: 5n, gas: 100_000n, ...fees, ...changes };
+  const request = { chain: null, nonce, to: stranger, value: 6n, gas: 100_000n, ...fees, ...changes };
   const usedBy = await wallet().sendTransaction(request as Parameters<ReturnType<typeof wallet>['sendTransaction']>[0]);
   await anvil.client.mine({ blocks: localChain().finalityDepth });
   return { usedBy, nonce, attempt: plan(nonce, 5n) };
@@ -115,7 +115,7 @@ describe('the proof that an attempt is impossible', () => {
     await withProxy(pruned, async (url) => {
       for (const id of [earlier.usedBy, byOther]) expect(await ask([url], attempt, id)).toEqual({ attempt: 1, state: 'absent' });
     });
-    for (const fields of [{ value: '0x6' }, { blockHash: `0x${'ab'.repeat(32)}` }, { blockNumber: null }])
+    for (const fields of [{ value: '0x7' }, { blockHash: `0x${'ab'.repeat(32)}` }, { blockNumber: null }])
       await withProxy(shown(fields), async (url) => {
         expect(await ask([url], attempt, usedBy)).toEqual({ attempt: 1, state: 'absent' });
       });
@@ -140,7 +140,7 @@ describe('the proof that an attempt is impossible', () => {
   });
 
   test.each([
-    ['another amount', { value: '0x6' }],
+    ['another amount', { value: '0x7' }],
     ['another hash', { hash: `0x${'ab'.repeat(32)}` }],
     ['another signature', { r: `0x${'12'.repeat(32)}` }],
     ['another chain', { chainId: '0x2' }],
@@ -161,6 +161,50 @@ describe('the proof that an attempt is impossible', () => {
       expect(await ask([url], attempt)).toEqual({ attempt: 1, state: 'absent' });
       expect(await ask([url, anvil.url], attempt)).toMatchObject({ state: 'impossible' });
     });
+  });
+});
+
+describe('the end of a transfer by what every endpoint shows', () => {
+  const shown = (fields: object): Falsify => ({ method }, result) =>
+    method === 'eth_getTransactionByHash' && result !== null ? { result: { ...(result as object), ...fields } } : undefined;
+
+  test('two of them show who has used up the nonce: nothing that was signed for the transfer can be executed', async () => {
+    const { usedBy, attempt } = await usedUp();
+    const proof = { used_by: usedBy, agreed_by: 2, ends: true };
+    expect(await ask([anvil.url, anvil.url], attempt)).toMatchObject({ state: 'impossible', proof });
+    expect(await ask([anvil.url, anvil.url], attempt, usedBy)).toMatchObject({ state: 'impossible', proof });
+    const alone = await ask([anvil.url], attempt);
+    expect(alone).toMatchObject({ state: 'impossible', proof: { used_by: usedBy } });
+    expect(alone).not.toMatchObject({ proof: { ends: true } });
+  });
+
+  test.each<[string, Falsify]>([
+    ['another signature', shown({ r: `0x${'12'.repeat(32)}` })],
+    ['another block', shown({ blockHash: `0x${'ab'.repeat(32)}` })],
+    ['no such transaction', ({ method }) => (method === 'eth_getTransactionByHash' ? { result: null } : undefined)],
+    ['nothing', ({ method }) => (method === 'eth_blockNumber' ? { error: { code: -32005, message: 'limit' } } : undefined)],
+  ])('is not made while one of them shows %s', async (_, falsify) => {
+    const { attempt } = await usedUp();
+    await withProxy(falsify, async (url) => {
+      const unagreed = { attempt: 1, state: 'absent', isUnagreed: true };
+      expect(await ask([anvil.url, url], attempt)).toEqual(unagreed);
+      expect(await ask([anvil.url, anvil.url, url], attempt)).toEqual(unagreed);
+    });
+  });
+
+  test('waits for one whose final block is an earlier one, which is no disagreement', async () => {
+    const { attempt } = await usedUp();
+    const behind: Falsify = ({ method }, result) =>
+      method === 'eth_blockNumber' ? { result: `0x${(Number(result) - 1).toString(16)}` } : undefined;
+    await withProxy(behind, async (url) => {
+      expect(await ask([anvil.url, url], attempt)).toEqual({ attempt: 1, state: 'absent' });
+    });
+  });
+
+  test('is not made by a transaction that does what the transfer is to do: that is an attempt which is not on record', async () => {
+    const { usedBy, attempt } = await usedUp({ value: 5n });
+    for (const urls of [[anvil.url], [anvil.url, anvil.url]])
+      expect(await ask(urls, attempt)).toMatchObject({ state: 'included', id: usedBy, effect: { success: true, debited: 5n } });
   });
 });
 

@@ -1,5 +1,6 @@
 import { createChainActivities } from '../../../activities/chain';
 import type { ChainClient } from '../../../src/chains/chain-client';
+import { storeForeignTransactions } from '../../../src/chains/foreign-transactions';
 import { storeInclusion } from '../../../src/following/inclusions';
 import { moveCursor, storeBlocks } from '../../../src/following/store';
 import { createToyFixture, type ToyFixture } from '../../toy-chain/fixture';
@@ -53,6 +54,17 @@ test('an inclusion that was left behind below the scanned range is cleared with 
   expect(block).toBeLessThan(toy.height - 1);
 });
 
+test('a position that no reservation can have is not noted, and does not stop the chain', async () => {
+  const { database, chain } = fixture;
+  const transactions = [2n ** 64n - 1n, 2n ** 63n, 2n ** 63n - 1n].map((ordinal) => ({
+    ...{ id: `of ${ordinal}`, messageKey: null, position: { owner: 'somebody', ordinal } },
+  }));
+  await storeForeignTransactions(database.manager, chain.name, [
+    { number: 1, hash: 'h', parentHash: 'p', deposits: [], transactions },
+  ]);
+  expect(await database.query('select ordinal from foreign_transactions')).toEqual([{ ordinal: `${2n ** 63n - 1n}` }]);
+});
+
 test('what a block has been seen to move stays when it is read again without that; of another block nothing stays', async () => {
   const { database } = fixture;
   const { txId, block } = await mined();
@@ -65,7 +77,8 @@ test('what a block has been seen to move stays when it is read again without tha
   expect(await store('one', null)).toEqual([null, null]);
   expect(await store('one', 10n)).toEqual(['10', '10']);
   expect(await store('one', null)).toEqual(['10', '10']);
-  expect(await store('one', 9n)).toEqual(['9', '9']);
+  expect(await store('one', 9n)).toEqual(['10', '10']);
+  expect(await store('one', 11n)).toEqual(['11', '11']);
   expect(await store('other', null)).toEqual([null, null]);
 });
 

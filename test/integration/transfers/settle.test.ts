@@ -137,6 +137,29 @@ describe('settle', () => {
     },
   );
 
+  test('what fails is not unlocked before every configured endpoint has shown it; where there is one, it is unlocked if it was reverted', async () => {
+    const txId = await submitted();
+    await include(fixture, txId, 1, { success: false, agreedBy: null });
+    expect(await fixture.ledger.settleTransfer({ txId })).toMatchObject({ status: 'WAITING' });
+    expect(await balances(fixture, 'USDC')).toEqual([990n * usdc, 10n * usdc]);
+    await include(fixture, txId, 1, { success: false, agreedBy: 1 });
+    expect(await fixture.ledger.settleTransfer({ txId })).toMatchObject({ status: 'FAILED', code: 'reverted_on_chain' });
+  });
+
+  test('that a payment has moved nothing is not believed of one endpoint: an operator is asked until a second one shows it', async () => {
+    const txId = await submitted();
+    await include(fixture, txId, 1, { debited: null, agreedBy: null });
+    expect(await fixture.ledger.settleTransfer({ txId })).toMatchObject({ status: 'WAITING' });
+    await include(fixture, txId, 1, { debited: null, agreedBy: 1 });
+    const parked = { status: 'NEEDS_ATTENTION', code: 'transfer_not_observed', reason: expect.stringContaining('a second one') };
+    for (let times = 0; times < 2; times += 1) expect(await fixture.ledger.settleTransfer({ txId })).toMatchObject(parked);
+    expect(await row(txId)).toMatchObject({ status: 'NEEDS_ATTENTION' });
+    expect(await balances(fixture, 'USDC')).toEqual([990n * usdc, 10n * usdc]);
+    await include(fixture, txId, 1, { debited: null, agreedBy: 2 });
+    expect(await fixture.ledger.settleTransfer({ txId })).toMatchObject({ status: 'FAILED' });
+    expect(await balances(fixture, 'USDC')).toEqual([1000n * usdc, 0n]);
+  });
+
   test('success of which the payment is seen before it is final: CONFIRMED', async () => {
     const txId = await submitted();
     await include(fixture, txId, 1, { debited: null, depth: ethereum.confirmations });
@@ -160,10 +183,20 @@ describe('settle', () => {
            from transfer_attempts a where a.tx_id = t.tx_id and t.tx_id = $1`,
         [txId, status],
       );
+    const refused = /without an on-chain result/;
     await include(fixture, txId, 1, { debited: 0n });
-    await expect(end('CONFIRMED')).rejects.toThrow(/without an on-chain result/);
+    await expect(end('CONFIRMED')).rejects.toThrow(refused);
     await include(fixture, txId, 1, { debited: 1n });
-    await expect(end('FAILED')).rejects.toThrow(/without an on-chain result/);
+    await expect(end('FAILED')).rejects.toThrow(refused);
+    for (const agreedBy of [null, 1]) {
+      await include(fixture, txId, 1, { debited: null, agreedBy });
+      await expect(end('FAILED')).rejects.toThrow(refused);
+    }
+    await include(fixture, txId, 1, { success: false, agreedBy: null });
+    await expect(end('FAILED')).rejects.toThrow(refused);
+    // only its postings are missing
+    await include(fixture, txId, 1, { debited: null, agreedBy: 2 });
+    await expect(end('FAILED')).rejects.not.toThrow(refused);
   });
 
   test('a native transfer of the whole balance is cancelled at a fee above its bound: what was to be moved pays for it', async () => {
