@@ -18,10 +18,7 @@ export async function findEffect(
 }
 
 /** The same. @throws Error for an answer that does not show both sides of a payment. */
-export async function findWholeEffect(
-  node: SolanaNode,
-  item: Omit<EffectRequest, 'intent'>,
-): Promise<InclusionEffect | null> {
+export async function findWholeEffect(node: SolanaNode, item: Omit<EffectRequest, 'intent'>): Promise<InclusionEffect | null> {
   const effect = await findEffect(node, item);
   if (effect?.success && (effect.debited === null || effect.received === null))
     throw new Error('the answer does not say exactly which tokens were paid');

@@ -38,8 +38,8 @@ export async function agreeOnEnd(
     seen?.blockHash === effect.blockHash && seen.success === effect.success;
   const moved = shown.filter(isOfSameBlock).find((seen) => isDone(transfer, { kind, ...seen }));
   if (moved) return store(moved, null);
-  const [first] = shown;
-  if (isOfSameBlock(first ?? null) && first && shown.every((seen) => seen !== null && isSame(seen, first)))
+  const [first = null] = shown;
+  if (isOfSameBlock(first) && shown.every((seen) => seen !== null && isSame(seen, first)))
     return store(first, shown.length);
   alarms.raise(
     `${txId} ${attempt.attempt} end`,

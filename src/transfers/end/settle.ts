@@ -43,7 +43,8 @@ export function settleTransfer(
     const needed = depthOfEnd(transfer, inclusion, chain.finalityDepth);
     if (inclusion.depth < BigInt(needed)) return waiting(`${inclusion.hash} ends the transfer ${needed} blocks deep`);
     const endpoints = endpointsNeeded(transfer, inclusion);
-    if (endpoints > 0 && inclusion.agreedBy === null) return waiting(`not every endpoint has shown the effect of ${inclusion.hash}`);
+    if (endpoints > 0 && inclusion.agreedBy === null)
+      return waiting(`not every endpoint has shown the effect of ${inclusion.hash}`);
     if ((inclusion.agreedBy ?? 0) < endpoints) return parkUnproven(manager, transfer, inclusion);
 
     return end(manager, { transfer, chain, inclusion, debited: debitedBy(transfer, inclusion) }, log);
@@ -125,11 +126,7 @@ function outcome(transfer: TransactionEntity, inclusion: Inclusion): SettleResul
 const waiting = (reason: string): SettleResult => ({ status: 'WAITING', code: null, reason });
 
 /** One endpoint may have left out what has moved, and nothing says whether it has. */
-async function parkUnproven(
-  manager: EntityManager,
-  transfer: TransactionEntity,
-  { hash }: Inclusion,
-): Promise<SettleResult> {
+async function parkUnproven(manager: EntityManager, transfer: TransactionEntity, { hash }: Inclusion): Promise<SettleResult> {
   const code = 'transfer_not_observed';
   const reason = `${hash} succeeded without moving ${transfer.tokenSymbol}, as the only endpoint shows: a second one has to show it too`;
   await park(manager, transfer, code, reason);

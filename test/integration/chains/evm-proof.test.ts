@@ -165,8 +165,10 @@ describe('the proof that an attempt is impossible', () => {
 });
 
 describe('the end of a transfer by what every endpoint shows', () => {
-  const shown = (fields: object): Falsify => ({ method }, result) =>
-    method === 'eth_getTransactionByHash' && result !== null ? { result: { ...(result as object), ...fields } } : undefined;
+  const shown =
+    (fields: object): Falsify =>
+    ({ method }, result) =>
+      method === 'eth_getTransactionByHash' && result !== null ? { result: { ...(result as object), ...fields } } : undefined;
 
   test('two of them show who has used up the nonce: nothing that was signed for the transfer can be executed', async () => {
     const { usedBy, attempt } = await usedUp();

@@ -85,22 +85,34 @@ test('reverted, as both show: FAILED, and the verdict is stored with the attempt
 
 test.each<[string, (receipt: Receipt) => object | null]>([
   ['that it was executed', (receipt) => ({ ...receipt, status: '0x1' })],
-  ['a receipt that contradicts itself', (receipt) => ({ ...receipt, logs: [{ address: randomAddress(), topics: [], data: '0x' }] })],
+  [
+    'a receipt that contradicts itself',
+    (receipt) => ({ ...receipt, logs: [{ address: randomAddress(), topics: [], data: '0x' }] }),
+  ],
   ['another fee', (receipt) => ({ ...receipt, gasUsed: '0x5209' })],
   ['none', () => null],
-])('reverted, as one shows, while the other shows %s: nothing is unlocked, with an alarm, until both show it', async (_, other) => {
-  const txId = await final({ to: reverting });
-  shape = other;
-  const alarm = jest.spyOn(fixture.options.logger, 'error');
-  const { locked } = await fixture.balance(fixture.alice, 'ETH');
-  for (const urls of [[node, odd], [node, node, odd]] as string[][])
-    expect(await end(txId, ...urls)).toMatchObject({ seen: 'included', settled: { status: 'WAITING' } });
-  expect(await agreedBy(txId)).toBeNull();
-  expect((await fixture.balance(fixture.alice, 'ETH')).locked).toBe(locked);
-  expect(alarm).toHaveBeenCalledWith(expect.objectContaining({ alert: 'endpoints_not_agreed', tx_id: txId }), expect.any(String));
-  shape = (receipt) => receipt;
-  expect(await end(txId, node as string, odd as string)).toMatchObject({ settled: { status: 'FAILED' } });
-});
+])(
+  'reverted, as one shows, while the other shows %s: nothing is unlocked, with an alarm, until both show it',
+  async (_, other) => {
+    const txId = await final({ to: reverting });
+    shape = other;
+    const alarm = jest.spyOn(fixture.options.logger, 'error');
+    const { locked } = await fixture.balance(fixture.alice, 'ETH');
+    for (const urls of [
+      [node, odd],
+      [node, node, odd],
+    ] as string[][])
+      expect(await end(txId, ...urls)).toMatchObject({ seen: 'included', settled: { status: 'WAITING' } });
+    expect(await agreedBy(txId)).toBeNull();
+    expect((await fixture.balance(fixture.alice, 'ETH')).locked).toBe(locked);
+    expect(alarm).toHaveBeenCalledWith(
+      expect.objectContaining({ alert: 'endpoints_not_agreed', tx_id: txId }),
+      expect.any(String),
+    );
+    shape = (receipt) => receipt;
+    expect(await end(txId, node as string, odd as string)).toMatchObject({ settled: { status: 'FAILED' } });
+  },
+);
 
 test('executed without moving anything, as both show: FAILED and unlocked', async () => {
   const before = await usdcOf();
@@ -113,7 +125,9 @@ test('executed without moving anything, as both show: FAILED and unlocked', asyn
 test('executed without moving anything, as the only endpoint shows: parked, and FAILED once a second one shows it', async () => {
   const before = await usdcOf();
   const txId = await final({ token: idle });
-  expect(await end(txId, node as string)).toMatchObject({ settled: { status: 'NEEDS_ATTENTION', code: 'transfer_not_observed' } });
+  expect(await end(txId, node as string)).toMatchObject({
+    settled: { status: 'NEEDS_ATTENTION', code: 'transfer_not_observed' },
+  });
   expect((await usdcOf()).locked).toBe(5_000_000n);
   expect(await end(txId, node as string, odd as string)).toMatchObject({ settled: { status: 'FAILED' } });
   expect(await usdcOf()).toEqual(before);

@@ -271,7 +271,8 @@ describe('reorganisations', () => {
   });
 
   it('below finality: what had failed there is watched again, its refund may not be spent, and what it does then is an alarm', async () => {
-    const { anvil, ledger, onChain, client, sign, transfer, send, mine, attempts, options, alice, transaction, database } = fixture;
+    const { anvil, ledger, onChain, client, sign, transfer, send, mine, attempts, options, alice, transaction, database } =
+      fixture;
     await send(alice, ether);
     await mine(5);
     await fixture.follow();
@@ -302,9 +303,10 @@ describe('reorganisations', () => {
     expect(alerts).toContainEqual(expect.objectContaining({ alert: 'ended_transfer_reorganised' }));
     expect((await transaction(txId)).finalized_at).toBeNull();
     const frozen = () =>
-      database.query(`select frozen_reason is not null as is_frozen from ledger_accounts where account_id = $1 and symbol = 'ETH'`, [
-        alice.accountId,
-      ]);
+      database.query(
+        `select frozen_reason is not null as is_frozen from ledger_accounts where account_id = $1 and symbol = 'ETH'`,
+        [alice.accountId],
+      );
     expect(await frozen()).toEqual([{ is_frozen: true }]);
     await expect(transfer({ amount: '0.1', toAddress: to })).rejects.toMatchObject({ code: 'business_error' });
     // it is not sent again: somebody else does, and it succeeds now

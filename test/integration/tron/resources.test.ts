@@ -90,7 +90,9 @@ test('a token that has become much dearer: OUT_OF_ENERGY, FAILED with all that t
 // the last one: the token does nothing afterwards
 test('a call that succeeds without a Transfer event has paid nobody: FAILED once two endpoints show it, and the tokens are back', async () => {
   const before = await fixture.balance(fixture.alice, 'USDT');
-  const { txId, settled, receipt } = await transferUsdt(() => fixture.simulated.control('contract', { address: usdt, code: '00' }));
+  const { txId, settled, receipt } = await transferUsdt(() =>
+    fixture.simulated.control('contract', { address: usdt, code: '00' }),
+  );
   expect(receipt).toMatchObject({ receipt: { result: 'SUCCESS' } });
   expect(receipt.log).toBeUndefined();
   // one endpoint alone may have left it out

@@ -35,7 +35,13 @@ export const confirmed = {
   'transfer-confirmed-signed-elsewhere': ['signTransaction: failed', 'signal chainObserved', ...settled],
   'transfer-confirmed-sent-before-signed': ['broadcast: unsigned', resumed, ...settled],
 
-  'transfer-confirmed-not-estimated': ['prepareAttempt first: failed', 'parkTransfer: parked', 'timer', 'prepareAttempt first: done', ...settled],
+  'transfer-confirmed-not-estimated': [
+    'prepareAttempt first: failed',
+    'parkTransfer: parked',
+    'timer',
+    'prepareAttempt first: done',
+    ...settled,
+  ],
 
   // refused or not included in time
   'transfer-confirmed-observation-outdated': ['parkTransfer: parked', 'signal chainObserved', 'update retry', ...settled],

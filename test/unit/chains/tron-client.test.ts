@@ -123,7 +123,10 @@ describe('tokens', () => {
     await lie('absent');
     expect(await asked.effectAtEach(item)).toEqual([effect, null]);
     await lie('ids');
-    expect(await asked.effectAtEach(item)).toEqual([effect, { ...effect, blockHash: expect.not.stringMatching(effect?.blockHash ?? '') }]);
+    expect(await asked.effectAtEach(item)).toEqual([
+      effect,
+      { ...effect, blockHash: expect.not.stringMatching(effect?.blockHash ?? '') },
+    ]);
     // a failure that has left logs
     await lie('failed');
     expect(await asked.effectAtEach(item)).toEqual([effect, null]);

@@ -45,7 +45,9 @@ test('what the chain says takes the place of what was stored', async () => {
 
 test('what could not be asked about is left out, and asked about again after a minute, beside the others', async () => {
   let isOut = true;
-  const { asked, step } = watch((txId) => (isOut && txId === 'a' ? Promise.reject(new Error('out')) : Promise.resolve(confirmed(txId))));
+  const { asked, step } = watch((txId) =>
+    isOut && txId === 'a' ? Promise.reject(new Error('out')) : Promise.resolve(confirmed(txId)),
+  );
   expect([...(await step(['a', 'b'])).keys()]).toEqual(['b']);
   isOut = false;
   jest.advanceTimersByTime(59_000);
