@@ -285,6 +285,7 @@ describe('reorganisations', () => {
     await mine(fixture.chain.finalityDepth + 2);
     await fixture.follow();
     expect(await ledger.settleTransfer({ txId })).toMatchObject({ status: 'FAILED', code: 'reverted_on_chain' });
+    await mine();
     await fixture.follow();
     expect((await transaction(txId)).finalized_at).not.toBeNull();
 

@@ -1,5 +1,6 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
+import { statusQuery } from '../../../src/messages/progress';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import { abandonUpdate, chainObservedSignal, retryUpdate } from '../../../src/messages/transfer';
 import { booksAgree, ServedWorkflows, until } from './served';

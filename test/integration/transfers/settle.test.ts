@@ -307,7 +307,7 @@ describe('settle', () => {
       );
     const gone = (txId: string) =>
       fixture.database.query(
-        'update transfer_attempts set block_number = null, block_hash = null, included_id = null, success = null, fee = null, debited = null, received = null where tx_id = $1',
+        'update transfer_attempts set block_number = null, block_hash = null, included_id = null, success = null, fee = null, debited = null, received = null, agreed_by = null where tx_id = $1',
         [txId],
       );
 
@@ -326,6 +326,18 @@ describe('settle', () => {
       }
       expect(await balances(fixture, 'USDC')).toEqual([990n * usdc, 0n]);
       expect(fixture.alerts).toEqual([]);
+    });
+
+    test('refunded, and reverted again in another block: it stands there once every endpoint has shown that', async () => {
+      const txId = await submitted();
+      await include(fixture, txId, 1, { success: false, fee: 5_000n });
+      await fixture.ledger.settleTransfer({ txId });
+      await gone(txId);
+      await include(fixture, txId, 1, { success: false, fee: 5_000n, agreedBy: null });
+      expect(await standing(txId)).toBe('unagreed');
+      await include(fixture, txId, 1, { success: false, fee: 6_000n, agreedBy: 1 });
+      expect(await standing(txId)).toBe('stands');
+      expect(await balances(fixture, 'ETH')).toEqual([10n * ether - 6_000n, 0n]);
     });
 
     test('refunded, and now executed: nothing is posted, the accounts are frozen', async () => {
