@@ -39,8 +39,7 @@ export async function agreeOnEnd(
   const moved = shown.filter(isOfSameBlock).find((seen) => isDone(transfer, { kind, ...seen }));
   if (moved) return store(moved, null);
   const [first = null] = shown;
-  if (isOfSameBlock(first) && shown.every((seen) => seen !== null && isSame(seen, first)))
-    return store(first, shown.length);
+  if (isOfSameBlock(first) && shown.every((seen) => seen !== null && isSame(seen, first))) return store(first, shown.length);
   alarms.raise(
     `${txId} ${attempt.attempt} end`,
     { alert: 'endpoints_not_agreed', chain, tx_id: txId },
