@@ -45,6 +45,8 @@ import { OrphanedDeposits0054 } from './0054-orphaned-deposits';
 import { DoubtedAnswers0058 } from './0058-doubted-answers';
 import { OutputsBySpending0059 } from './0059-outputs-by-spending';
 import { SenderLines0061 } from './0061-sender-lines';
+import { NothingMoved0062 } from './0062-nothing-moved';
+import { ForeignTransactions0063 } from './0063-foreign-transactions';
 import { WalletSums0064 } from './0064-wallet-sums';
 import { ListTotals0065 } from './0065-list-totals';
 import { BlacklistClaims0066 } from './0066-blacklist-claims';
@@ -100,6 +102,8 @@ export const migrations = [
   DoubtedAnswers0058,
   OutputsBySpending0059,
   SenderLines0061,
+  NothingMoved0062,
+  ForeignTransactions0063,
   WalletSums0064,
   ListTotals0065,
   BlacklistClaims0066,

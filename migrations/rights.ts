@@ -367,3 +367,17 @@ export const payerBrakeRights: Rights = {
 export const senderLineRights: Rights = {
   reservations: { gateway_api: 'select' },
 };
+
+/** What the follower has seen to use up nonces beside the attempts. */
+export const foreignTransactionRights: Rights = {
+  foreign_transactions: {
+    gateway_worker: 'select, insert, update (id, block_number), delete',
+    gateway_authoriser: 'select',
+    gateway_operator: 'select',
+  },
+};
+
+/** Granted by the migration that adds the column. */
+export const agreedEndRights: Rights = {
+  transfer_attempts: { gateway_worker: 'update (agreed_by)' },
+};

@@ -56,6 +56,6 @@ async function resourcesOf(manager: EntityManager, txId: string): Promise<string
 /** Raises what is locked for the fee of a transfer to this, in atomic units of the native coin. */
 export async function raiseFee(database: DataSource, txId: string, fee: bigint, attempt: number): Promise<void> {
   await database.transaction(async (manager) => {
-    await raiseHold(manager, await manager.findOneByOrFail(TransactionEntity, { txId }), fee, attempt);
+    await raiseHold(manager, await manager.findOneByOrFail(TransactionEntity, { txId }), { fee, attempt, kind: 'first' });
   });
 }

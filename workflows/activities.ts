@@ -6,6 +6,7 @@ import type { AuthoriserActivities } from '../src/messages/authoriser';
 import type { FollowerActivities } from '../src/messages/following';
 import type { WalletActivities } from '../src/messages/key-generation';
 import type { ChainActivities, TransferActivities } from '../src/messages/transfer';
+import type { FailureCode } from '../src/platform/codes';
 
 /**
  * Database steps: short, idempotent on tx_id, retried until the database is back. Waits longer than 10 s become timers, so that a
@@ -31,7 +32,13 @@ export const chainActivities = (chain: string) =>
   proxyActivities<ChainActivities>({
     taskQueue: chainTaskQueue(chain),
     startToCloseTimeout: '20 seconds',
-    retry: { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '10 seconds' },
+    retry: {
+      initialInterval: '500 milliseconds',
+      backoffCoefficient: 2,
+      maximumInterval: '10 seconds',
+      // the chain answers, and may go on doing so: the workflow limits how long it is asked again
+      nonRetryableErrorTypes: ['not_estimated' satisfies FailureCode],
+    },
   });
 
 /** The long activity that reads a chain; a dead worker is detected by its missing heartbeat. */

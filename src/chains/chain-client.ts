@@ -67,9 +67,9 @@ export type FindOrigins = (ids: string[]) => Promise<Origin[]>;
 
 /**
  * Why an attempt is impossible, in the family's own terms. `ends`: so is everything else that was signed for its transaction, on record or
- * not.
+ * not. `used_by`: id of another transaction that has used up what it spends.
  */
-export type ImpossibleProof = JsonObject & { ends?: boolean };
+export type ImpossibleProof = JsonObject & { ends?: boolean; used_by?: string };
 
 /** What one endpoint has shown. */
 export interface EndpointView {
@@ -118,6 +118,8 @@ export interface BlockTransaction {
   id: string;
   /** null for transactions that no address of the gateway has signed. */
   messageKey: string | null;
+  /** Of one that an address of the gateway has signed, in families that execute them in their order. */
+  position?: { owner: string; ordinal: bigint };
 }
 
 /** An output of an address of the gateway, on a chain whose balances consist of outputs. */
@@ -208,7 +210,10 @@ export interface ChainClient {
   /** Number of the oldest block that a node has, where that is not 0 on a chain that has just begun. */
   firstBlock?(): Promise<number>;
   feeLevels(): Promise<FeeLevels>;
-  /** @throws GatewayError would_revert when the chain would refuse the transaction. */
+  /**
+   * @throws GatewayError would_revert when the chain would refuse the transaction; not_estimated when no endpoint says what it would take, for
+   * a reason that is not known.
+   */
   prepare(request: PrepareRequest): Promise<Prepared>;
   /** The state of every attempt, as seen by one node. `findOrigins`: says where to look; what counts is what the node shows. */
   status(attempts: KnownAttempt[], reservations: Reservation[], findOrigins: FindOrigins): Promise<AttemptStatus[]>;
@@ -226,9 +231,14 @@ export interface ChainClient {
   foreignState(transaction: ForeignTransaction): Promise<ForeignState>;
   /**
    * Effects of included transactions by id, which occurs once in `items`; transactions that are not included are left out. null: it is
-   * included, and does nothing about the intent: another one may.
+   * included, and does nothing about the intent: another one may. What an endpoint does not show to have moved is null in the effect.
    */
   effects(items: EffectRequest[]): Promise<Map<string, InclusionEffect | null>>;
+  /**
+   * The effect of one of them as every configured endpoint shows it, in their order, read so strictly that an answer which lacks a part is no
+   * answer; null for an endpoint that does not answer, or has no such transaction in a block. Never throws.
+   */
+  effectAtEach(item: EffectRequest): Promise<(InclusionEffect | null)[]>;
   /** null: the chain has no such block (yet), or has skipped the number. */
   block(number: number): Promise<ChainBlock | null>;
   /** How many endpoints show this block at its height; absent with one endpoint, and then there is nothing to compare. */

@@ -127,6 +127,12 @@ export class EndpointList<E extends Endpoint> {
     return answers.every((answer) => answer.status === 'fulfilled' && answer.value);
   }
 
+  /** What every endpoint says; null of one that does not answer. */
+  async each<T>(work: (endpoint: E) => Promise<T>): Promise<(T | null)[]> {
+    const answers = await this.askAll(work);
+    return answers.map((answer) => (answer.status === 'fulfilled' ? answer.value : null));
+  }
+
   private askAll<T>(says: (endpoint: E) => Promise<T>): Promise<PromiseSettledResult<T>[]> {
     return Promise.allSettled(
       this.endpoints.map(async (endpoint) => {

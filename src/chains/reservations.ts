@@ -47,8 +47,9 @@ interface ReservationRow {
 /** The reservations of a transaction, in the order in which they were taken. */
 export async function findReservations(manager: EntityManager, txId: string): Promise<Reservation[]> {
   const rows = await manager.query<ReservationRow[]>(
-    `select r.reservation_id, r.owner, r.resource, r.ordinal, o.spent_by, o.resource is not null as is_in_block
+    `select r.reservation_id, r.owner, r.resource, r.ordinal, coalesce(o.spent_by, f.id) as spent_by, o.resource is not null as is_in_block
        from reservations r left join chain_outputs o on (o.chain, o.resource) = (r.chain, r.resource)
+       left join foreign_transactions f on (f.chain, f.owner, f.ordinal) = (r.chain, r.owner, r.ordinal)
       where r.tx_id = $1 and r.released_at is null order by r.reservation_id`,
     [txId],
   );

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EntityManager } from 'typeorm';
 import type { BlockScan } from '../chains/chain-client';
+import { storeForeignTransactions, takeBackForeignTransactions } from '../chains/foreign-transactions';
 import { storeOrigins } from '../chains/origins';
 import { storeOutputs, takeBackOutputs } from '../chains/outputs';
 import { inTransaction } from '../platform/database';
@@ -10,18 +11,19 @@ import { Agreement } from './agreement';
 import { credit } from './credit';
 import { DoubtWatch } from './doubt-watch';
 import { EndedWatch } from './ended-watch';
+import { FailureWatch } from './failure-watch';
 import { findFork } from './fork';
 import { FundingWatch } from './funding-watch';
 import { storeForeignSpends, takeBackForeignSpends } from './foreign-spends';
 import { Head } from './head';
 import { OutageTracker } from './outage-tracker';
+import { reopenFinal } from './reopen-final';
 import type { FollowOptions } from './ports';
 import { PoolWatch } from './pool-watch';
 import { findAwaited, takenBack } from './observations';
 import { ScanRange } from './scan-range';
 import { SpendWatch } from './spend-watch';
 import { TraceWatch } from './trace-watch';
-import { UnpaidWatch } from './unpaid-watch';
 import * as inclusions from './inclusions';
 import * as store from './store';
 
@@ -47,7 +49,7 @@ class Follower {
   private readonly ends: EndedWatch;
   private readonly spends: SpendWatch;
   private readonly funding: FundingWatch;
-  private readonly unpaid: UnpaidWatch;
+  private readonly failures: FailureWatch;
   private readonly doubts: DoubtWatch;
   private readonly traces: TraceWatch;
   private readonly agreement: Agreement;
@@ -63,7 +65,7 @@ class Follower {
     this.ends = new EndedWatch(options);
     this.spends = new SpendWatch(options);
     this.funding = new FundingWatch(options);
-    this.unpaid = new UnpaidWatch(options);
+    this.failures = new FailureWatch(options);
     this.doubts = new DoubtWatch(options);
     this.traces = new TraceWatch(options);
     this.agreement = new Agreement(options);
@@ -117,8 +119,8 @@ class Follower {
     }
     await this.agree(head);
     const scannedTo = this.nextBlock - 1;
-    const { observations: awaited, unpaid } = await findAwaited(this.manager, this.chain, scannedTo, this.agreement.limit);
-    await this.unpaid.readAgain(awaited, unpaid);
+    const { observations: awaited, unagreed } = await findAwaited(this.manager, this.chain, scannedTo, this.agreement.limit);
+    await this.failures.readAgain(awaited, unagreed);
     // beside the scan: a backlog of signals delays no deposit
     const tell = () => (this.signalling = this.options.notifier.sendAll(new Map([...this.funding.lost, ...awaited])));
     void tell();
@@ -180,6 +182,7 @@ class Follower {
       await store.storeBlocks(manager, chain.name, blocks, scannedTo - Math.max(chain.finalityDepth, minKept));
       await storeOrigins(manager, chain.name, blocks, scannedTo - chain.finalityDepth + 1);
       await storeOutputs(manager, chain.name, blocks);
+      await storeForeignTransactions(manager, chain.name, blocks);
       await options.deposits.recordDeposits(
         manager,
         chain,
@@ -220,18 +223,24 @@ class Follower {
       await store.dropBlocks(manager, chain.name, from);
       await takeBackForeignSpends(manager, chain.name, from);
       await takeBackOutputs(manager, chain.name, from);
+      await takeBackForeignTransactions(manager, chain.name, from);
       await options.deposits.orphanDeposits(manager, chain, from);
-      return inclusions.clearInclusions(manager, chain.name, from);
+      const lost = await inclusions.clearInclusions(manager, chain.name, from);
+      const ids = lost.map(({ txId }) => txId);
+      return { lost, reopened: await reopenFinal(manager, chain.name, ids) };
     });
     if (!taken) return;
+    const { lost, reopened } = taken;
+    for (const { txId, reason } of reopened)
+      options.logger.error({ alert: 'refund_not_final', chain: chain.name, tx_id: txId }, reason);
     options.logger.warn(
-      { chain: chain.name, from_block: from, to_block: this.nextBlock - 1, transfers: taken.length },
+      { chain: chain.name, from_block: from, to_block: this.nextBlock - 1, transfers: lost.length },
       'the chain reorganised: rolled back',
     );
     this.nextBlock = from;
     this.head.forget();
     this.ends.isDue = true;
-    await this.takeBack(taken);
+    await this.takeBack(lost);
   }
 
   private async takeBack(lost: inclusions.LostInclusion[]): Promise<void> {

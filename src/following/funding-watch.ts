@@ -12,8 +12,8 @@ const perStep = 5;
 const forgetAfterMs = 60_000;
 
 /**
- * Parked transfers that spend what is in no block: nobody else asks the chain about them, and what they spend may never come to be. Each is
- * asked about at most once for a block.
+ * Parked transfers that spend what is in no block, or what another transaction of their sender has used up: nobody else asks the chain about
+ * them, and they may never be executed. Each is asked about at most once for a block.
  */
 export class FundingWatch {
   private readonly asked: FundingMemory['asked'];
@@ -33,7 +33,11 @@ export class FundingWatch {
   async ask(nextBlock: number): Promise<void> {
     const { chain, database, signal, funding } = this.options;
     funding.usedAt = Date.now();
-    const waiting = new Set(await findUnfunded(database.manager, chain.name));
+    const final = nextBlock - chain.finalityDepth;
+    const waiting = new Set([
+      ...(await findUnfunded(database.manager, chain.name)),
+      ...(await findSuperseded(database.manager, chain.name, final)),
+    ]);
     for (const txId of this.asked.keys()) if (!waiting.has(txId)) this.asked.delete(txId);
     const lastOf = (txId: string): number => this.asked.get(txId)?.nextBlock ?? -1;
     const due = [...waiting].filter((txId) => lastOf(txId) !== nextBlock && !this.asked.get(txId)?.seen?.ends);
@@ -68,6 +72,20 @@ async function findUnfunded(manager: EntityManager, chain: string): Promise<stri
                        and not exists (select from chain_outputs o where (o.chain, o.resource) = (r.chain, r.resource)))
       order by t.tx_id limit ${limit}`,
     [chain],
+  );
+  return rows.map(({ tx_id: txId }) => txId);
+}
+
+/** By a transaction in a block up to `final`. With a proof for every attempt an operator has been asked already. */
+async function findSuperseded(manager: EntityManager, chain: string, final: number): Promise<string[]> {
+  const rows = await manager.query<{ tx_id: string }[]>(
+    `select t.tx_id from transactions t
+       join reservations r on r.tx_id = t.tx_id
+       join foreign_transactions f on (f.chain, f.owner, f.ordinal) = (r.chain, r.owner, r.ordinal)
+      where t.chain = $1 and t.status = 'NEEDS_ATTENTION' and t.ended_at is null and f.block_number <= $2
+        and exists (select from transfer_attempts a where a.tx_id = t.tx_id and a.impossible_proof is null)
+      order by t.tx_id limit ${limit}`,
+    [chain, final],
   );
   return rows.map(({ tx_id: txId }) => txId);
 }

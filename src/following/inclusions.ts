@@ -14,8 +14,13 @@ const contradicts = (chain: string, number: string, hash: string): string => `(
 /** The same of the block that holds an attempt `a`. */
 export const isContradicted = contradicts('a.chain', 'a.block_number', 'a.block_hash');
 
+/** What an endpoint has shown to have moved stays where another one shows less of the same block: what has not moved is unlocked. */
+const shown = (column: string, value: string): string =>
+  `greatest(${value}::numeric, case when a.block_hash = $4 then a.${column} end)`;
+
 /**
- * False, and nothing is stored, where the follower has scanned another block at that height. An id not seen before is kept.
+ * What is stored then; null, and nothing is, where the follower has scanned another block at that height. An id not seen before is kept.
+ * `agreedBy`: how many endpoints have shown it, if every configured one has.
  * Call it in a database transaction: the follower's cursor stays where it is until the end, so that what is stored here is either
  * compared with the blocks that the follower has stored or seen by the follower when it comes to that height.
  */
@@ -23,23 +28,25 @@ export async function storeInclusion(
   manager: EntityManager,
   { txId, attempt, id }: { txId: string; attempt: number; id: string },
   effect: InclusionEffect,
-): Promise<boolean> {
+  agreedBy: number | null = null,
+): Promise<InclusionEffect | null> {
   // a statement of its own: the next one then sees what the follower has committed meanwhile
   await manager.query(
     'select from chain_cursors where chain = (select chain from transfer_attempts where tx_id = $1 and attempt = $2) for share',
     [txId, attempt],
   );
-  const [row] = await manager.query<{ stored: number }[]>(
+  const [row] = await manager.query<{ debited: string | null; received: string | null }[]>(
     `with stored as (
        update transfer_attempts a
-          set block_number = $3, block_hash = $4, success = $5, fee = $6, debited = $7, received = $8, included_id = $9
+          set block_number = $3, block_hash = $4, success = $5, fee = $6, debited = ${shown('debited', '$7')}, received = ${shown('received', '$8')}, included_id = $9,
+              agreed_by = coalesce($10::integer, case when (a.included_id, a.block_hash, a.success) = ($9, $4, $5) then a.agreed_by end)
         where a.tx_id = $1 and a.attempt = $2 and not ${contradicts('a.chain', '$3::bigint', '$4')}
-       returning a.chain, a.tx_id, a.attempt
+       returning a.chain, a.tx_id, a.attempt, a.debited, a.received
      ), named as (
        insert into attempt_ids (chain, id, tx_id, attempt) select chain, $9, tx_id, attempt from stored
        on conflict do nothing
      )
-     select count(*)::int as stored from stored`,
+     select debited, received from stored`,
     [
       txId,
       attempt,
@@ -50,10 +57,13 @@ export async function storeInclusion(
       effect.debited?.toString() ?? null,
       effect.received?.toString() ?? null,
       id,
+      agreedBy,
     ],
   );
-  return row?.stored === 1;
+  return row ? { ...effect, debited: toAmount(row.debited), received: toAmount(row.received) } : null;
 }
+
+const toAmount = (text: string | null): bigint | null => (text === null ? null : BigInt(text));
 
 /** An inclusion that was taken back. */
 export interface LostInclusion {
@@ -77,7 +87,7 @@ export function clearContradicted(manager: EntityManager, chain: string, from: n
 async function clear(manager: EntityManager, condition: string, parameters: unknown[]): Promise<LostInclusion[]> {
   const [rows] = await manager.query<[{ tx_id: string; included_id: string }[], number]>(
     `update transfer_attempts n
-        set block_number = null, block_hash = null, included_id = null, success = null, fee = null, debited = null, received = null
+        set block_number = null, block_hash = null, included_id = null, success = null, fee = null, debited = null, received = null, agreed_by = null
        from (select a.tx_id, a.attempt, a.included_id from transfer_attempts a where ${condition}) lost
       where n.tx_id = lost.tx_id and n.attempt = lost.attempt
       returning lost.tx_id, lost.included_id`,

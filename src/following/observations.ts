@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { AttemptKind, ChainDefinition } from '../chains/types';
 import type { ChainObservation } from '../messages/transfer';
 import type { TransactionType } from '../transactions/types';
-import { depthOfEnd, hasNotPaid } from './depth';
+import { depthOfEnd, endpointsNeeded } from './depth';
 import { isContradicted } from './inclusions';
 
 interface IncludedRow {
@@ -11,7 +11,11 @@ interface IncludedRow {
   block_number: string;
   kind: AttemptKind;
   success: boolean;
+  debited: string | null;
   received: string | null;
+  agreed_by: number | null;
+  is_held: boolean;
+  contract_address: string | null;
   transaction_type: TransactionType;
   amount: string;
   required_confirmations: number;
@@ -22,8 +26,8 @@ interface IncludedRow {
 /** What workflows wait for, by transaction. */
 interface Awaited {
   observations: Map<string, ChainObservation>;
-  /** Of those that are confirmed: executed without having paid all, as the stored effect says. */
-  unpaid: string[];
+  /** Of those that are confirmed: they would end as FAILED, which every endpoint has to show first. */
+  unagreed: string[];
 }
 
 /**
@@ -38,8 +42,8 @@ export async function findAwaited(
   limit = scannedTo,
 ): Promise<Awaited> {
   const rows = await manager.query<IncludedRow[]>(
-    `select t.tx_id, a.included_id, a.block_number, a.kind, a.success, a.received,
-            t.transaction_type, t.amount, t.required_confirmations,
+    `select t.tx_id, a.included_id, a.block_number, a.kind, a.success, a.debited, a.received, a.agreed_by,
+            t.is_held, t.contract_address, t.transaction_type, t.amount, t.required_confirmations,
             t.status <> 'SUBMITTED' or exists (select from transfer_attempts o where o.tx_id = t.tx_id and o.attempt <> a.attempt) as is_told
        from transactions t join transfer_attempts a on a.tx_id = t.tx_id and a.block_number <= $2
         and not ${isContradicted}
@@ -47,7 +51,7 @@ export async function findAwaited(
       order by a.block_number limit 10000`,
     [chain.name, scannedTo],
   );
-  const awaited: Awaited = { observations: new Map(), unpaid: [] };
+  const awaited: Awaited = { observations: new Map(), unagreed: [] };
   for (const row of rows) {
     const { asked, outcome } = readRow(row);
     const confirmations = scannedTo - Number(row.block_number) + 1;
@@ -57,18 +61,23 @@ export async function findAwaited(
     const state = isConfirmed ? 'confirmed' : 'included';
     const blockNumber = Number(row.block_number);
     awaited.observations.set(row.tx_id, { state, hash: row.included_id, blockNumber, confirmations });
-    if (isConfirmed && hasNotPaid(asked, outcome)) awaited.unpaid.push(row.tx_id);
+    if (isConfirmed && (row.agreed_by ?? 0) < endpointsNeeded(asked, outcome)) awaited.unagreed.push(row.tx_id);
   }
   return awaited;
 }
 
 function readRow(row: IncludedRow) {
-  const { kind, success, received, transaction_type: transactionType, required_confirmations: requiredConfirmations } = row;
+  const { kind, success, transaction_type: transactionType, required_confirmations: requiredConfirmations } = row;
   return {
-    asked: { transactionType, amount: BigInt(row.amount), requiredConfirmations },
-    outcome: { kind, success, received: received === null ? null : BigInt(received) },
+    asked: {
+      ...{ transactionType, amount: BigInt(row.amount), requiredConfirmations },
+      ...{ isHeld: row.is_held, contractAddress: row.contract_address },
+    },
+    outcome: { kind, success, debited: toAmount(row.debited), received: toAmount(row.received) },
   };
 }
+
+const toAmount = (text: string | null): bigint | null => (text === null ? null : BigInt(text));
 
 /** The block is gone; whether the transaction still waits in a pool is for the workflow to ask. */
 export const takenBack = (hash: ChainObservation['hash']): ChainObservation => ({

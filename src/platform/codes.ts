@@ -39,6 +39,7 @@ export const failureCodes = {
   approval_expired: { status: 403, retryable: false, title: 'Not approved in time' },
   fee_above_bound: { status: 400, retryable: false, title: 'Network fee above what could be locked' },
   would_revert: { status: 400, retryable: false, title: 'Not sent: the chain would refuse it' },
+  not_estimated: { status: 503, retryable: true, title: 'The chain could not say what the transaction would cost' },
   reverted_on_chain: { status: 400, retryable: false, title: 'The transaction failed on chain' },
   transfer_not_observed: { status: 400, retryable: false, title: 'Executed on chain without the expected token transfer' },
   intent_mismatch: { status: 400, retryable: false, title: 'What is to be signed differs from the request or the order' },
@@ -54,6 +55,7 @@ export const failureCodes = {
   abandoned: { status: 400, retryable: false, title: 'Abandoned: none of its attempts can be executed any more' },
   expired: { status: 400, retryable: false, title: 'All attempts have expired without being executed' },
   funding_lost: { status: 400, retryable: false, title: 'What it was to spend is not on the chain any more' },
+  superseded: { status: 400, retryable: false, title: 'Another transaction of its sender was executed in its place' },
   stuck: { status: 400, retryable: false, title: 'Not included in time and not replaceable within the fee bound' },
 } as const satisfies Record<string, { status: number; retryable: boolean; title: string }>;
 

@@ -31,6 +31,8 @@ export interface Inclusion extends Omit<InclusionEffect, 'blockNumber'> {
   /** The id under which it is included. */
   hash: string;
   blockNumber: bigint;
+  /** Every configured endpoint has shown it, so many; null: not yet. */
+  agreedBy: number | null;
   /** Blocks scanned from the inclusion on, its own included; not positive where the follower has not come so far. */
   depth: bigint;
 }
@@ -121,6 +123,11 @@ export class Attempts {
   /** There are attempts, and none of them can ever be executed: a proof against one that is included is false. */
   get allImpossible(): boolean {
     return this.all.length > 0 && this.all.every(({ impossibleProof, inclusion }) => impossibleProof && !inclusion);
+  }
+
+  /** Id of the transaction that has used up what they spend, where a proof names one. */
+  get usedBy(): string | null {
+    return this.all.flatMap(({ impossibleProof }) => impossibleProof?.used_by ?? [])[0] ?? null;
   }
 
   /** The same, and nothing else that was signed for the transaction can be executed, on record or not. */

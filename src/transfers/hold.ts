@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import type { ChainDefinition } from '../chains/types';
+import type { AttemptKind, ChainDefinition } from '../chains/types';
 import { findLedgerAccountsOfForUpdate } from '../ledger/accounts';
 import type { LedgerAccountEntity } from '../ledger/entity';
 import { type Hold, placeHold } from '../ledger/entries';
@@ -41,11 +41,14 @@ export async function findHoldForUpdate(manager: EntityManager, transfer: Transa
  */
 export async function repayFromHold(manager: EntityManager, transfer: TransactionEntity, fee = 0n): Promise<void> {
   const { token, native } = await findHeldAccountsForUpdate(manager, transfer);
-  const unlocked = transfer.feeLocked > fee ? transfer.feeLocked - fee : 0n;
-  if (native === token) return repayLosses(manager, native.ledgerAccountId, transfer.amount + unlocked);
-  await repayLosses(manager, token.ledgerAccountId, transfer.amount);
-  await repayLosses(manager, native.ledgerAccountId, unlocked);
+  const { amount, feeLocked } = transfer;
+  // the fee of a cancellation may be paid from the amount too
+  if (native === token) return repayLosses(manager, native.ledgerAccountId, lessFee(amount + feeLocked, fee));
+  await repayLosses(manager, token.ledgerAccountId, amount);
+  await repayLosses(manager, native.ledgerAccountId, lessFee(feeLocked, fee));
 }
+
+const lessFee = (held: bigint, fee: bigint): bigint => (held > fee ? held - fee : 0n);
 
 /** What is to be held for a transfer; amounts in atomic units. */
 export interface NewHold {
@@ -85,16 +88,24 @@ export function toHoldRefusal(
 }
 
 /**
- * Locks more of the native coin when an attempt may cost more than is locked; atomic units. Returns the transfer as it is then.
+ * What an attempt may cost without more being locked, atomic units of the native coin. A cancellation moves nothing: what was to be moved pays
+ * for it too where it is the same coin, since it may be all that the account has.
+ */
+export const coveredFee = (
+  { feeLocked, amount, tokenSymbol, feeSymbol }: Pick<TransactionEntity, 'feeLocked' | 'amount' | 'tokenSymbol' | 'feeSymbol'>,
+  kind: AttemptKind,
+): bigint => (kind === 'cancellation' && tokenSymbol === feeSymbol ? feeLocked + amount : feeLocked);
+
+/**
+ * Locks more of the native coin when an attempt may cost more than is locked for it; atomic units. Returns the transfer as it is then.
  * @throws NotBegun fee_above_bound when the account cannot lock more.
  */
 export async function raiseHold(
   manager: EntityManager,
   transfer: TransactionEntity,
-  fee: bigint,
-  attempt: number,
+  { fee, attempt, kind }: { fee: bigint; attempt: number; kind: AttemptKind },
 ): Promise<TransactionEntity> {
-  const amount = fee - transfer.feeLocked;
+  const amount = fee - coveredFee(transfer, kind);
   if (amount <= 0n) return transfer;
   const { token, native } = await findHeldAccountsForUpdate(manager, transfer);
   if (native.frozenReason !== null || native.available < amount)
@@ -105,7 +116,7 @@ export async function raiseHold(
     transfer.txId,
     amount.toString(),
   ]);
-  return { ...transfer, feeLocked: fee };
+  return { ...transfer, feeLocked: transfer.feeLocked + amount };
 }
 
 /** @throws NotBegun fee_above_bound for a fee of which only a part is held; atomic units. */

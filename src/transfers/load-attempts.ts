@@ -27,6 +27,7 @@ interface Row {
   fee: string | null;
   debited: string | null;
   received: string | null;
+  agreed_by: number | null;
   depth: string;
   is_contradicted: boolean;
   is_abandoned: boolean;
@@ -87,6 +88,7 @@ function toInclusion(row: Row): Inclusion | null {
     fee: BigInt(fee),
     debited: amount(row.debited),
     received: amount(row.received),
+    agreedBy: row.agreed_by,
     depth: BigInt(row.depth),
   };
 }

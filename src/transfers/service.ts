@@ -47,7 +47,8 @@ export class TransferService {
 
   /** Cancels a transfer; no effect when it is already cancelled. @throws GatewayError not_found, not_cancellable. */
   async cancel(clientId: string, txId: string, by: RequestedBy): Promise<void> {
-    await cancelTransfer(this.deps.database, { clientId, txId, by });
-    this.deps.outbox.deliverSoon({ kind: 'transfer_ended', subjectId: txId, clientId });
+    const isCancelled = await cancelTransfer(this.deps.database, { clientId, txId, by });
+    // a client may repeat the call: each message would stay in the history of the workflow
+    if (isCancelled) this.deps.outbox.deliverSoon({ kind: 'transfer_ended', subjectId: txId, clientId });
   }
 }

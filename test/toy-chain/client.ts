@@ -89,6 +89,10 @@ export class ToyChainClient implements ChainClient {
     return Promise.resolve(new Map(found));
   }
 
+  async effectAtEach(item: { id: string; intent: TransactionIntent }): Promise<(InclusionEffect | null)[]> {
+    return [(await this.effects([item])).get(item.id) ?? null];
+  }
+
   block(number: number): Promise<ChainBlock | null> {
     const block = this.ledger.block(number);
     return Promise.resolve(block && { number: block.number, hash: block.hash, parentHash: block.parentHash });

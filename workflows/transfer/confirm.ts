@@ -76,10 +76,10 @@ function whenStuck(state: TransferState): Next {
 }
 
 /** No attempt can be executed any more, each with a stored proof. */
-function whenImpossible({ isAbandoned, transfer }: TransferState, { ends }: ChainObservation): Next {
+function whenImpossible({ isAbandoned, transfer }: TransferState, { ends, hash }: ChainObservation): Next {
   const { expired } = transfer.rules;
   if (isAbandoned || ends || expired === 'fail') return { next: 'failByProof' };
   if (expired === 'reissue') return { next: 'prepare', kind: 'reissue' };
-  const reason = 'Another transaction has used up what this transfer spends';
+  const reason = ['Another transaction has used up what this transfer spends', hash].filter(Boolean).join(': ');
   return park('stuck', reason, { next: 'confirm' }, { next: 'failByProof' });
 }

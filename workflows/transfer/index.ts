@@ -44,8 +44,9 @@ export async function transfer({ txId }: TransferWorkflowInput): Promise<Transfe
   setHandler(transferApprovedSignal, () => state.onApproved());
   setHandler(transferEndedSignal, () => state.onEnded());
   setHandler(chainObservedSignal, (observation) => state.onObserved(observation));
-  setHandler(retryUpdate, () => state.onRetry());
-  setHandler(abandonUpdate, () => state.onAbandon());
+  // what a validator refuses leaves nothing in the history
+  setHandler(retryUpdate, () => state.onRetry(), { validator: () => state.assertRetryable() });
+  setHandler(abandonUpdate, () => state.onAbandon(), { validator: () => state.assertAbandonable() });
 
   return CancellationScope.nonCancellable(async () => {
     let stage: Next = { next: 'lock' };

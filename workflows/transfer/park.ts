@@ -1,12 +1,14 @@
 import { transferActivities } from '../activities';
 import type { Next, Park } from './next';
 import type { TransferState } from './state';
+import { estimateAgainMs } from './waits';
 
 /** Before what a node has refused is sent again. */
 const sendAgainMs = 3_000;
 
 /**
- * NEEDS_ATTENTION until an operator's `retry` or `abandon`, or the chain's decision. Nothing is unlocked. What is abandoned by time waits
+ * NEEDS_ATTENTION until an operator's `retry` or `abandon`, or the chain's decision; of what no node estimates, until it is asked again too.
+ * Nothing is unlocked. What is abandoned by time waits
  * no longer than that: its time is read again from time to time, since it ends early where nobody needs the transaction any more.
  */
 export async function waitForOperator(state: TransferState, parked: Park): Promise<Next> {
@@ -19,9 +21,11 @@ export async function waitForOperator(state: TransferState, parked: Park): Promi
   const abandon =
     abandoned && state.lastAttempt > 0 ? ' A transfer that cannot continue is ended with the update `abandon`.' : '';
   progress.report('park', `${code}: ${reason}. Remove the cause, then send the update \`retry\`.${abandon}`, state.lastAttempt);
-  // a node may refuse for now, as one whose pool is full: of a transaction whose time ends nobody has to be asked
-  const retryAfterMs = onRetry.next === 'broadcast' ? sendAgainMs : undefined;
-  const decision = await state.attention(abandoned !== null, retryAfterMs);
+  const decision = await state.attention(abandoned !== null, {
+    // a node may refuse for now, as one whose pool is full: of a transaction whose time ends nobody has to be asked
+    ...(onRetry.next === 'broadcast' && { timedMs: sendAgainMs }),
+    ...(code === 'not_estimated' && { timedMs: sendAgainMs, untimedMs: estimateAgainMs(state.transfer.stuckAfterMs) }),
+  });
   if (state.isEnded || decision === 'continue') return { next: 'lock' };
   if (decision === 'abandon' && abandoned) return abandoned;
   if (decision === 'again') return parked;

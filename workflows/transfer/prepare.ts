@@ -11,6 +11,14 @@ import { reserveWaits, turnWaits } from './waits';
 
 type Refused = Extract<BeginSigningResult, { outcome: 'refused' }>;
 
+interface NotEstimated {
+  outcome: 'not_estimated';
+  reason: string;
+}
+
+/** How long the chain is asked again what an attempt would take, as a factor on the time without inclusion: some minutes. */
+const estimateFactor = 2;
+
 /** Asks the chain for fees and other facts, then begins signing: from then on the attempt counts as signed. */
 export function prepare(state: TransferState, kind: AttemptKind): Promise<Next> {
   switch (kind) {
@@ -68,11 +76,20 @@ async function beginAttempt(
   const attempt = lastAttempt + 1;
   const { firstMs, longestMs, totalMs } = reserveWaits(state.transfer.blockTimeMs);
   let until = Date.now() + totalMs;
+  let estimatedUntil: number | undefined;
   for (let waitMs = firstMs; ; waitMs = Math.min(2 * waitMs, longestMs)) {
     state.progress.report('prepare', `Fees on ${state.transfer.chain}`, attempt);
     const prepared = await prepareOrRefuse(state, attempt, kind);
     if (prepared === 'ended') return { next: 'lock' };
+    if ('outcome' in prepared && prepared.outcome === 'not_estimated') {
+      estimatedUntil ??= Date.now() + estimateFactor * state.transfer.stuckAfterMs;
+      if (Date.now() >= estimatedUntil) return park('not_estimated', prepared.reason, continueFromRows(state));
+      state.progress.report('prepare', prepared.reason, attempt);
+      await condition(() => state.isEnded, waitMs);
+      continue;
+    }
     if ('outcome' in prepared) return onRefused(prepared);
+    estimatedUntil = undefined;
     const begun = await authoriserActivities.beginSigning({ txId, lastAttempt, kind, prepared });
     switch (begun.outcome) {
       case 'ended':
@@ -120,7 +137,11 @@ async function waitForTurn(state: TransferState, reason: string): Promise<boolea
  * `ended` when the client cancels while the chain is asked: until signing begins this ends the transfer at once. A first attempt is
  * refused when the chain reports that the transaction would fail, and so is one after all others are proven impossible.
  */
-async function prepareOrRefuse(state: TransferState, attempt: number, kind: AttemptKind): Promise<Prepared | Refused | 'ended'> {
+async function prepareOrRefuse(
+  state: TransferState,
+  attempt: number,
+  kind: AttemptKind,
+): Promise<Prepared | Refused | NotEstimated | 'ended'> {
   const scope = new CancellationScope();
   const watch = condition(() => state.isEnded).then(() => scope.cancel());
   watch.catch(() => undefined);
@@ -129,6 +150,7 @@ async function prepareOrRefuse(state: TransferState, attempt: number, kind: Atte
   } catch (error) {
     if (isCancelled(error) && state.isEnded) return 'ended';
     const { code, message, retryable } = toProblem(error);
+    if (code === 'not_estimated') return { outcome: code, reason: message };
     if (isCancelled(error) || retryable || (kind !== 'first' && kind !== 'reissue')) throw error;
     return { outcome: 'refused', code, reason: message };
   }

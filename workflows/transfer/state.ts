@@ -19,6 +19,9 @@ const blocksOfHead = 4;
 /** Longest wait of a parked transfer that is abandoned by time until that time is read again: it may end earlier. */
 const readAgainMs = 10_000;
 
+/** After these, a run that waits goes on in another one: Temporal takes 2,000 of a run. */
+const maxUpdates = 500;
+
 /** State of one run across its stages, with the signals and updates it has received. */
 export class TransferState {
   readonly progress: WorkflowProgress;
@@ -43,6 +46,8 @@ export class TransferState {
   private wasApproved = false;
   private wasEnded = false;
   private retryRequested = false;
+  /** Accepted in this run. */
+  private updates = 0;
   /** A stage that a retry has a meaning for runs. */
   private isRetryable = false;
   private abandonRequested = false;
@@ -65,7 +70,7 @@ export class TransferState {
     this.isFollowed = transfer.isFollowed;
     this.isAbandoned = transfer.isAbandoned;
     this.waitingSince = Date.now();
-    this.polls.adopt(transfer.blockTimeMs);
+    this.polls.adopt(transfer.blockTimeMs, transfer.requiredConfirmations);
     this.limitTime(transfer.timeLeftMs ?? Infinity);
   }
 
@@ -131,7 +136,8 @@ export class TransferState {
   }
 
   get shouldContinueAsNew(): boolean {
-    return workflowInfo().continueAsNewSuggested && !this.retryRequested && !this.abandonRequested && !this.sawInclusion;
+    const isLong = workflowInfo().continueAsNewSuggested || this.updates >= maxUpdates;
+    return isLong && !this.retryRequested && !this.abandonRequested && !this.sawInclusion;
   }
 
   onApproved(): void {
@@ -149,19 +155,26 @@ export class TransferState {
   }
 
   /** @throws ApplicationFailure business_error: a retry is for what waits now, and does not answer a later wait. */
-  onRetry(): { status: string } {
+  assertRetryable(): void {
     if (!this.isRetryable) throw refusal('Only a transfer that is parked, or that waits for the chain, can be retried');
+  }
+
+  onRetry(): { status: string } {
+    this.updates += 1;
     this.retryRequested = true;
     return { status: 'retrying' };
   }
 
   /** @throws ApplicationFailure business_error. */
+  assertAbandonable(): void {
+    if (this.isAbandonable && this.lastAttempt > 0 && !this.sawInclusion && !this.wasEnded) return;
+    throw refusal(
+      'Only a transfer that is parked after its signing has begun, and that the chain has not executed, can be abandoned',
+    );
+  }
+
   onAbandon(): { status: string } {
-    if (!this.isAbandonable || this.lastAttempt === 0 || this.sawInclusion || this.wasEnded) {
-      throw refusal(
-        'Only a transfer that is parked after its signing has begun, and that the chain has not executed, can be abandoned',
-      );
-    }
+    this.updates += 1;
     this.abandonRequested = true;
     return { status: 'abandoning' };
   }
@@ -197,14 +210,17 @@ export class TransferState {
   /**
    * Waits for an operator's action, the chain's decision or the end of its time. Of the observations received before, only a decision
    * counts: an inclusion, or that none can come any more.
-   * `isAbandonable`: the chain is not known to have used up what the transfer spends. `retryAfterMs`: of one that is abandoned by time.
+   * `isAbandonable`: the chain is not known to have used up what the transfer spends. It is retried by itself after `timedMs` where it is
+   * abandoned by time, else after `untimedMs`.
    * `continue`: the history has become long, and no operator waits; a new run decides from the rows. `again`: nothing has happened, and
    * the end of its time is to be read again.
    */
   async attention(
     isAbandonable: boolean,
-    retryAfterMs = Infinity,
+    { timedMs = Infinity, untimedMs = Infinity }: { timedMs?: number; untimedMs?: number } = {},
   ): Promise<'retry' | 'abandon' | 'decided' | 'continue' | 'again'> {
+    // before it waits: an operator may be the only one who ends the wait, and is answered in the run that is asked
+    if (this.shouldContinueAsNew) return 'continue';
     const before = this.observedCount;
     this.isAbandonable = isAbandonable;
     const isDone = () =>
@@ -216,10 +232,11 @@ export class TransferState {
       this.wasEnded;
     const isTimed = this.isTimed && isAbandonable && !this.isAbandoned;
     // what was refused after its time was over is not tried again at once
-    const waitMs = this.timeLeftMs === Infinity ? overAgainMs : Math.min(this.timeLeftMs, retryAfterMs, readAgainMs);
-    const isInTime = isTimed ? await condition(isDone, waitMs) : await condition(isDone).then(() => true);
-    const isAbandoning = this.abandonRequested || (!isInTime && this.isOver && this.lastAttempt > 0);
-    const isAgain = !isInTime && !this.isOver && retryAfterMs > readAgainMs;
+    const timedWaitMs = this.timeLeftMs === Infinity ? overAgainMs : Math.min(this.timeLeftMs, timedMs, readAgainMs);
+    const waitMs = isTimed ? timedWaitMs : untimedMs;
+    const isInTime = waitMs === Infinity ? await condition(isDone).then(() => true) : await condition(isDone, waitMs);
+    const isAbandoning = this.abandonRequested || (!isInTime && isTimed && this.isOver && this.lastAttempt > 0);
+    const isAgain = !isInTime && isTimed && !this.isOver && timedMs > readAgainMs;
     // before the requests of operators are forgotten: they are answered in this run
     const decision = this.shouldContinueAsNew
       ? 'continue'

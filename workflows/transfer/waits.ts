@@ -19,13 +19,30 @@ export const reserveWaits = (blockTimeMs: number): ReserveWaits => ({
   totalMs: Math.max(60 * minute, 36 * blockTimeMs),
 });
 
+/** Before nodes that could not estimate the transaction of a parked transfer are asked again: they may be in order by then. */
+export const estimateAgainMs = (stuckAfterMs: number): number => Math.min(10 * minute, 5 * stuckAfterMs);
+
 /** Before it is read again whether the line of the sender goes on. */
 export const turnWaits = { firstMs: 1_000, longestMs: minute };
 
-/** First and longest wait before the chain is asked directly, in case the follower's signal does not arrive. */
-export const pollWaits = (blockTimeMs: number): { firstMs: number; longestMs: number } => ({
-  firstMs: Math.max(15_000, blockTimeMs / 20),
-  longestMs: Math.max(10 * minute, blockTimeMs),
-});
+/** Blocks beside those of its confirmations: until one takes a transfer, and until the follower has told of the last one. */
+const otherBlocks = 3;
+/** Some blocks take longer than others. */
+const patience = 1.5;
+
+/** Before the chain is asked directly, in case the follower's signal does not arrive. */
+export interface PollWaits {
+  /** While no node has the transfer. */
+  soonMs: number;
+  /** As long as its confirmation is expected to take. */
+  firstMs: number;
+  longestMs: number;
+}
+
+export function pollWaits(blockTimeMs: number, confirmations: number): PollWaits {
+  const soonMs = Math.max(15_000, blockTimeMs / 20);
+  const longestMs = Math.max(10 * minute, blockTimeMs);
+  return { soonMs, firstMs: clamp(patience * (confirmations + otherBlocks) * blockTimeMs, soonMs, 10 * minute), longestMs };
+}
 
 const clamp = (ms: number, least: number, most: number): number => Math.min(Math.max(ms, least), most);

@@ -119,6 +119,13 @@ export class BitcoinChainClient implements ChainClient {
     });
   }
 
+  effectAtEach({ id, unsigned }: EffectRequest): Promise<(InclusionEffect | null)[]> {
+    return this.endpoints.each(async (node) => {
+      const place = await node.findTransaction(id);
+      return place?.block ? toEffect(unsigned, place.block) : null;
+    });
+  }
+
   block(number: number): Promise<ChainBlock | null> {
     return this.endpoints.run(async (node) => {
       const hash = await node.blockHash(number);

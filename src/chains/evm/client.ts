@@ -21,11 +21,11 @@ import { prepareAuthorisation } from './authorise/prepare';
 import { broadcastTo } from './broadcast';
 import { encodeIntent, evmCodec } from './codec';
 import { toPrepared } from './details';
-import { fetchEffects } from './effects';
+import { fetchEffects, fetchWholeEffect } from './effects';
 import { assertBelievable, encodeLevels, type EvmFeeLevels, gasLimitFrom, highestGas, planFees } from './fees';
 import { fetchForeignState } from './foreign-state';
 import { fetchL1Fee } from './l1-fee';
-import { Endpoints, NodeRefusal, type RpcCall } from './rpc';
+import { Endpoints, isEndpointTrouble, NodeRefusal, type RpcCall } from './rpc';
 import { scanBlocks } from './scan/scan';
 import { quantity, type RpcBlock } from './rpc-types';
 import { askStatus } from './status';
@@ -137,7 +137,10 @@ export class EvmChainClient implements ChainClient {
     });
   }
 
-  /** @throws GatewayError would_revert when the node reports that the transfer would fail, or that it needs too much gas. */
+  /**
+   * @throws GatewayError would_revert when the node reports that the transfer would fail, or that it needs too much gas; not_estimated when all
+   * refuse in words that are not known.
+   */
   async estimateGas(intent: TransactionIntent): Promise<bigint> {
     const [estimate, highest] = [await this.askForGas(intent), highestGas(this.chain, intent)];
     if (estimate <= highest) return estimate;
@@ -147,14 +150,23 @@ export class EvmChainClient implements ChainClient {
   private async askForGas(intent: TransactionIntent): Promise<bigint> {
     const { to, value, data } = encodeIntent(intent);
     const request = { from: intent.from, to, value: quantity(value), ...(data && { data }) };
+    let refusal: NodeRefusal | undefined;
     try {
       // on the latest block and not on the pool, as some nodes do by default: an earlier attempt of this transfer may be pending
-      return await this.endpoints.run(async (call) => BigInt(await call<Hex>('eth_estimateGas', [request, 'latest'])));
+      return await this.endpoints.run((call) =>
+        call<Hex>('eth_estimateGas', [request, 'latest']).then(BigInt, (error: unknown) => {
+          if (!(error instanceof NodeRefusal) || isRevert(error) || isEndpointTrouble(error)) throw error;
+          // another endpoint may not share what this one says, as one that lags
+          refusal = error;
+          throw new Error('it could not estimate the gas');
+        }),
+      );
     } catch (error) {
-      if (!(error instanceof NodeRefusal)) throw error;
-      if (error.code === 3 || /revert/i.test(error.nodeMessage))
+      if (error instanceof NodeRefusal && isRevert(error))
         throw new GatewayError('would_revert', `${this.chain.name} would revert this transfer`);
-      throw unavailable(this.chain, 'the node could not estimate the gas', error);
+      if (!refusal) throw error;
+      const reason = `The nodes of ${this.chain.name} could not estimate the gas of this transfer (code ${refusal.code})`;
+      throw new GatewayError('not_estimated', reason, { cause: refusal });
     }
   }
 
@@ -172,13 +184,17 @@ export class EvmChainClient implements ChainClient {
   }
 
   status(attempts: KnownAttempt[], reservations: Reservation[]): Promise<AttemptStatus[]> {
-    return attempts.length === 0 ? Promise.resolve([]) : askStatus((work) => this.ask(work), this.chain, attempts, reservations);
+    return attempts.length === 0 ? Promise.resolve([]) : askStatus(this.asking, this.chain, attempts, reservations);
   }
 
   effects(items: EffectRequest[]): Promise<Map<string, InclusionEffect | null>> {
     return items.length === 0
       ? Promise.resolve(new Map<string, InclusionEffect | null>())
       : this.ask((call) => fetchEffects(call, items));
+  }
+
+  effectAtEach(item: EffectRequest): Promise<(InclusionEffect | null)[]> {
+    return this.endpoints.each((call) => fetchWholeEffect(call, item));
   }
 
   block(number: number): Promise<ChainBlock | null> {
@@ -190,6 +206,15 @@ export class EvmChainClient implements ChainClient {
     return this.endpoints
       .run((call, capabilities) => scanBlocks(call, this.chain, { from, to }, endingScan(isOurs), capabilities))
       .catch((error: unknown) => this.refused(error));
+  }
+
+  private get asking() {
+    const { size } = this.endpoints;
+    return {
+      size,
+      run: <T>(work: (call: RpcCall) => Promise<T>) => this.ask(work),
+      every: (says: (call: RpcCall) => Promise<boolean>) => this.endpoints.every(says),
+    };
   }
 
   private ask<T>(work: (call: RpcCall) => Promise<T>): Promise<T> {
@@ -223,6 +248,8 @@ export class EvmChainClient implements ChainClient {
     });
   }
 }
+
+const isRevert = ({ code, nodeMessage }: NodeRefusal): boolean => code === 3 || /revert/i.test(nodeMessage);
 
 async function fetchBlock(call: RpcCall, number: number): Promise<ChainBlock | null> {
   const block = await call<RpcBlock | null>('eth_getBlockByNumber', [quantity(number), false]);

@@ -3,6 +3,7 @@ import type { InclusionEffect, TransactionIntent } from '../types';
 import { fetchCarriedOut } from './authorise/carried-out';
 import { getPayment } from './codec/payment';
 import type { RpcCall } from './rpc';
+import { assertWhole } from './receipt';
 import { transferEvent, type RpcReceipt, type RpcTransaction } from './rpc-types';
 
 type Included = Pick<EffectRequest, 'id' | 'intent'>;
@@ -18,10 +19,27 @@ export async function fetchEffects(call: RpcCall, items: readonly Included[]): P
 
 async function fetchEffect(call: RpcCall, { id, intent }: Included): Promise<readonly [string, InclusionEffect | null] | null> {
   const receipt = await call<RpcReceipt | null>('eth_getTransactionReceipt', [id]);
+  const effect = receipt?.blockHash ? await readEffect(call, receipt, { id, intent }) : undefined;
+  return effect === undefined ? null : [id, effect];
+}
+
+/** The same of one, without what it may lack. @throws Error for a receipt that is not whole. */
+export async function fetchWholeEffect(call: RpcCall, item: Included): Promise<InclusionEffect | null> {
+  const receipt = await call<RpcReceipt | null>('eth_getTransactionReceipt', [item.id]);
   if (!receipt?.blockHash) return null;
-  if (intent.action?.type === 'authorisation') return [id, await fetchCarriedOut(call, receipt, intent, intent.action)];
+  assertWhole(receipt, item.id);
+  return (await readEffect(call, receipt, item)) ?? null;
+}
+
+/** undefined: the node does not show the transaction that it has the receipt of. */
+async function readEffect(
+  call: RpcCall,
+  receipt: RpcReceipt,
+  { id, intent }: Included,
+): Promise<InclusionEffect | null | undefined> {
+  if (intent.action?.type === 'authorisation') return fetchCarriedOut(call, receipt, intent, intent.action);
   const value = getPayment(intent).tokenContract === null ? await fetchValue(call, id) : 0n;
-  return value === null ? null : [id, toEffect(receipt, intent, value)];
+  return value === null ? undefined : toEffect(receipt, intent, value);
 }
 
 async function fetchValue(call: RpcCall, id: string): Promise<bigint | null> {

@@ -35,6 +35,25 @@ export async function findNonceUser(
   }
 }
 
+/**
+ * The same for a transaction that is known to have used it up, as the follower has seen: only its block is needed, which a node keeps that
+ * has pruned the states. null: the node shows no such transaction of the sender in this block or before it.
+ */
+export async function findKnownUser(
+  call: RpcCall,
+  chain: ChainDefinition,
+  { address, nonce }: Sender,
+  { id, block: upTo }: { id: string; block: number },
+): Promise<NonceUser | null> {
+  const transaction = await call<RpcTransaction | null>('eth_getTransactionByHash', [id]);
+  if (!transaction?.blockNumber || Number(transaction.blockNumber) > upTo) return null;
+  if (transaction.from.toLowerCase() !== address.toLowerCase() || Number(transaction.nonce) !== nonce) return null;
+  const number = Number(transaction.blockNumber);
+  const block = await call<RpcBlock | null>('eth_getBlockByNumber', [quantity(number), false]);
+  if (!block || block.hash !== transaction.blockHash || !(await isAuthentic(transaction, chain))) return null;
+  return { transaction, block: { number, hash: block.hash } };
+}
+
 async function findUser(call: RpcCall, { address, nonce }: Sender, usedUpAt: number): Promise<NonceUser | null> {
   const number = await findBlockOfNonce(call, { address, nonce }, usedUpAt);
   const block = await call<RpcBlock | null>('eth_getBlockByNumber', [quantity(number), true]);

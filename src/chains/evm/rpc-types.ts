@@ -17,6 +17,7 @@ export interface RpcTransaction {
   to: Hex | null;
   value: Hex;
   blockHash?: Hex | null;
+  blockNumber?: Hex | null;
   nonce: Hex;
   gas: Hex;
   type?: Hex;
@@ -48,6 +49,7 @@ export interface RpcReceipt {
   /** OP-stack chains: fee for the data on the L1, in wei. */
   l1Fee?: Hex;
   logs: RpcLog[];
+  logsBloom?: Hex;
 }
 
 /** One entry of trace_block (OpenEthereum's format, also Erigon's, Nethermind's, Reth's and Anvil's). */

@@ -63,8 +63,12 @@ class RpcEndpoint implements Endpoint {
 /** JSON-RPC codes of problems of the endpoint itself, those of its proxies included: another one may succeed. */
 const endpointTroubles = new Set([-32002, -32005, -32011, -32012, -32016, -32097, -32601, -32603, 429]);
 
+/** With the code of any refusal: what the endpoint lacks at the moment (go-ethereum, Erigon, Nethermind, Reth). */
+const lacksBlocks = /header not found|missing trie node|(block|state|header) (is )?not (found|available)|unknown block|syncing/i;
+
 /** The endpoint says nothing about the request. */
-export const isEndpointTrouble = ({ code }: NodeRefusal): boolean => endpointTroubles.has(code);
+export const isEndpointTrouble = ({ code, nodeMessage }: NodeRefusal): boolean =>
+  endpointTroubles.has(code) || lacksBlocks.test(nodeMessage);
 
 /** The endpoints of one EVM chain. */
 export class Endpoints {
@@ -95,6 +99,15 @@ export class Endpoints {
 
   runAtAll<T>(work: (call: RpcCall) => Promise<T>): Promise<[T, ...T[]]> {
     return this.list.runAtAll(({ call }) => work(call));
+  }
+
+  /** As EndpointList.every and EndpointList.each. */
+  every(says: (call: RpcCall) => Promise<boolean>): Promise<boolean> {
+    return this.list.every(({ call }) => says(call));
+  }
+
+  each<T>(work: (call: RpcCall) => Promise<T>): Promise<(T | null)[]> {
+    return this.list.each(({ call }) => work(call));
   }
 
   /** @throws ConfigError for the first endpoint that serves another chain. */

@@ -1,27 +1,76 @@
 import { type AttemptView, firstConclusive } from '../attempt-view';
-import type { AttemptState, AttemptStatus, KnownAttempt, Reservation } from '../chain-client';
-import type { ChainDefinition, JsonObject } from '../types';
+import type { AttemptState, AttemptStatus, ImpossibleProof, KnownAttempt, Reservation } from '../chain-client';
+import type { ChainDefinition, TransactionIntent } from '../types';
 import { authorisationState } from './authorise/status';
+import { encodeIntent } from './codec';
 import { stateOfIncluded } from './included';
 import { toMessageKey } from './message-key';
-import { findNonceUser, type NonceUser, type Sender } from './nonce-user';
+import { findKnownUser, findNonceUser, type NonceUser, type Sender } from './nonce-user';
 import type { RpcCall } from './rpc';
 import type { RpcTransaction } from './rpc-types';
 
-/** Runs a piece of work at one endpoint after the other, as Endpoints.run does. */
-type Ask = <T>(work: (call: RpcCall) => Promise<T>) => Promise<T>;
+/** Runs a piece of work at one endpoint after the other, as Endpoints.run does; `every`: whether each of them says so. */
+interface Ask {
+  run<T>(work: (call: RpcCall) => Promise<T>): Promise<T>;
+  every(says: (call: RpcCall) => Promise<boolean>): Promise<boolean>;
+  size: number;
+}
 
 /**
  * The state of every attempt on one nonce, seen by one node: the first whose view is conclusive, or else the first that answers, which
- * then proves nothing.
+ * then proves nothing. That they are impossible counts where every configured endpoint shows it; with two of them or more it ends the
+ * transfer.
  */
-export function askStatus(
-  ask: Ask,
+export async function askStatus(
+  endpoints: Ask,
   chain: ChainDefinition,
   attempts: KnownAttempt[],
   reservations: Reservation[],
 ): Promise<AttemptStatus[]> {
-  return firstConclusive(ask, (call: RpcCall) => fetchView(call, chain, attempts, reservations));
+  const states = await firstConclusive(
+    (work) => endpoints.run(work),
+    (call: RpcCall) => fetchView(call, chain, attempts, reservations),
+  );
+  const proof = states.flatMap((status) => (status.state === 'impossible' ? [status.proof] : []))[0];
+  if (!proof || endpoints.size === 1 || states.some(({ state }) => state === 'included')) return states;
+  const said = await compareProofs(endpoints, (call) => showProof(call, chain, { attempts, reservations, proof }));
+  const ends = proof.used_by !== undefined && states.every(({ state }) => state === 'impossible');
+  return states.map((status): AttemptStatus => {
+    if (status.state !== 'impossible') return status;
+    if (said !== 'same') return { attempt: status.attempt, state: 'absent', ...(said === 'other' && { isUnagreed: true }) };
+    return { ...status, proof: { ...status.proof, agreed_by: endpoints.size, ...(ends && { ends }) } };
+  });
+}
+
+/** `early`: it has not come so far. */
+type Shown = 'same' | 'early' | 'other';
+
+async function compareProofs(endpoints: Ask, show: (call: RpcCall) => Promise<Shown>): Promise<Shown> {
+  const seen = new Set<Shown>();
+  const isSame = await endpoints.every(async (call) => {
+    const shown = await show(call);
+    seen.add(shown);
+    return shown === 'same';
+  });
+  if (isSame) return 'same';
+  return seen.has('early') && !seen.has('other') ? 'early' : 'other';
+}
+
+async function showProof(
+  call: RpcCall,
+  chain: ChainDefinition,
+  { attempts, reservations, proof }: { attempts: KnownAttempt[]; reservations: Reservation[]; proof: ImpossibleProof },
+): Promise<Shown> {
+  const head = Number(await call<string>('eth_blockNumber', []));
+  const [first] = attempts;
+  if (first?.intent.action?.type === 'authorisation') {
+    const { state } = await authorisationState(call, chain, head, first);
+    return state === 'impossible' ? 'same' : state === 'absent' ? 'early' : 'other';
+  }
+  const final = head - chain.finalityDepth + 1;
+  if (final < Number(proof.block_number)) return 'early';
+  const known = await findKnownUser(call, chain, toSender(attempts, reservations), { id: proof.used_by ?? '', block: final });
+  return known?.block.hash === proof.block_hash ? 'same' : 'other';
 }
 
 /**
@@ -46,7 +95,10 @@ async function fetchView(
   const found = await Promise.all(attempts.map((attempt) => stateById(call, head, attempt)));
   const states = attempts.map(({ attempt }, index) => ({ attempt, ...(found[index] ?? { state: 'absent' as const }) }));
   if (!isUsedUp || found.some(({ state }) => state === 'included')) return { states, isConclusive: true };
-  const user = await findNonceUser(call, chain, sender, head - chain.finalityDepth + 1);
+  const final = head - chain.finalityDepth + 1;
+  const seen = reservations[0]?.usedBy ?? null;
+  const known = seen === null ? null : await findKnownUser(call, chain, sender, { id: seen, block: final });
+  const user = known ?? (await findNonceUser(call, chain, sender, final));
   if (user === 'unknown') return { states, isConclusive: false };
   if (user) return { states: await statesBesideUser(call, chain, head, attempts, user, toProof(user)), isConclusive: true };
   // not for good yet, which proves nothing against the others
@@ -76,8 +128,9 @@ async function stateById(call: RpcCall, head: number, attempt: KnownAttempt): Pr
 }
 
 /**
- * The nonce is used up: by one of the attempts under an id not seen before, or by something else. `proof`: that the other attempts are
- * impossible; null as long as the block is not final.
+ * The nonce is used up: by one of the attempts under an id not seen before, or by something else. What makes the very call that the transfer
+ * is to make counts as its attempt: it is one that is not on record, as after a restored backup, and has moved the money. `proof`: that the
+ * other attempts are impossible; null as long as the block is not final.
  */
 async function statesBesideUser(
   call: RpcCall,
@@ -85,22 +138,33 @@ async function statesBesideUser(
   head: number,
   attempts: KnownAttempt[],
   { transaction }: NonceUser,
-  proof: JsonObject | null,
+  proof: ImpossibleProof | null,
 ): Promise<AttemptStatus[]> {
   const key = toMessageKey(transaction, chain);
+  const executed =
+    attempts.find(({ messageKey }) => messageKey === key) ??
+    attempts.find(({ kind, intent }) => kind !== 'cancellation' && does(transaction, intent));
   return Promise.all(
     attempts.map(async (attempt): Promise<AttemptStatus> => {
       const other: AttemptState = proof ? { state: 'impossible', proof } : { state: 'absent' };
-      if (attempt.messageKey !== key) return { attempt: attempt.attempt, ...other };
+      if (attempt !== executed) return { attempt: attempt.attempt, ...other };
       const state = await stateOfIncluded(call, head, attempt, [transaction.hash]);
       return { attempt: attempt.attempt, ...(state ?? { state: 'absent' }) };
     }),
   );
 }
 
-const toProof = ({ transaction, block }: NonceUser): JsonObject => ({
+const toProof = ({ transaction, block }: NonceUser): ImpossibleProof => ({
   used_by: transaction.hash,
+  sender: transaction.from.toLowerCase(),
   nonce: Number(transaction.nonce),
   block_number: block.number,
   block_hash: block.hash,
 });
+
+/** Whether it is the call that an intent asks for, as every payment of a transfer is, whatever its fee. */
+function does({ to, value, input }: RpcTransaction, intent: TransactionIntent): boolean {
+  const call = encodeIntent(intent);
+  const isSame = (one: string | null, other: string) => one?.toLowerCase() === other.toLowerCase();
+  return isSame(to, call.to) && BigInt(value) === call.value && isSame(input, call.data ?? '0x');
+}

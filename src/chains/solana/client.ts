@@ -21,7 +21,7 @@ import { Proofs } from '../proofs';
 import type { ChainDefinition, FeeLevels, Hex, InclusionEffect, Prepared } from '../types';
 import { prepareAuthorisation } from './authorise/prepare';
 import { sendTo } from './broadcast';
-import { findEffect } from './effects';
+import { findEffect, findWholeEffect } from './effects';
 import { Walks } from './expiry';
 import { encodeLevels } from './fees';
 import { readForeign } from './foreign';
@@ -102,6 +102,10 @@ export class SolanaChainClient implements ChainClient, ImpossibilityProver {
       const found = await Promise.all(items.map(async (item) => [item.id, await findEffect(node, item)] as const));
       return new Map(found.flatMap(([id, effect]) => (effect ? [[id, effect]] : [])));
     });
+  }
+
+  effectAtEach(item: EffectRequest): Promise<(InclusionEffect | null)[]> {
+    return this.endpoints.each((node) => findWholeEffect(node, item));
   }
 
   block(number: number): Promise<ChainBlock | null> {

@@ -21,6 +21,14 @@ export async function findEffect(
   return toEffect(executed, block, unsigned);
 }
 
+/** The same. @throws Error for an answer that does not show both sides of a payment. */
+export async function findWholeEffect(node: SolanaNode, item: Omit<EffectRequest, 'intent'>): Promise<InclusionEffect | null> {
+  const effect = await findEffect(node, item);
+  if (effect?.success && (effect.debited === null || effect.received === null))
+    throw new Error('the answer does not say exactly which tokens were paid');
+  return effect;
+}
+
 /** `executed`: a transaction of these bytes, in this block. @throws Error for one of other bytes. */
 export function toEffect(
   executed: Executed,
@@ -48,11 +56,15 @@ function toMoved(
   { coins, tokens }: MessageParts,
 ): Pick<InclusionEffect, 'debited' | 'received'> {
   if (tokens === null) return { debited: coins, received: coins };
-  const gained = (account: Buffer): bigint | null => {
+  const amountIn = (list: Executed['tokensBefore'], account: Buffer): bigint | undefined => {
     const address = toBase58(account);
-    const [had, has] = [tokensBefore, tokensAfter].map((list) => list.find((it) => keys[it.account] === address)?.amount);
-    return had === undefined && has === undefined ? null : (has ?? 0n) - (had ?? 0n);
+    return list.find((it) => keys[it.account] === address)?.amount;
   };
-  const [lost, received] = [gained(tokens.source), gained(tokens.destination)];
-  return { debited: lost === null ? null : -lost, received };
+  const [had, left] = [tokensBefore, tokensAfter].map((list) => amountIn(list, tokens.source));
+  // the transaction may have made the account
+  const [earlier = 0n, later] = [tokensBefore, tokensAfter].map((list) => amountIn(list, tokens.destination));
+  return {
+    debited: had === undefined || left === undefined ? null : had - left,
+    received: later === undefined ? null : later - earlier,
+  };
 }

@@ -1,4 +1,5 @@
 import { fromHex } from '../../platform/hex';
+import { GatewayError } from '../../platform/errors';
 import { mapBounded } from '../../platform/map-bounded';
 import type {
   AttemptStatus,
@@ -23,7 +24,8 @@ import type { ChainDefinition, FeeLevels, Hex, InclusionEffect, Prepared } from 
 import { sendTo } from './broadcast';
 import { sha256 } from './codec/base58';
 import { readFields } from './codec/fields';
-import { findEffect } from './effects';
+import { NotExecuted } from './constant-call';
+import { findEffect, findWholeEffect } from './effects';
 import { encodeLevels } from './fees';
 import { fetchLevels } from './levels';
 import { TronNode } from './node';
@@ -65,8 +67,22 @@ export class TronChainClient implements ChainClient, ImpossibilityProver {
     return this.endpoints.run(async (node) => encodeLevels(await fetchLevels(node, this.chain)));
   }
 
-  prepare({ intent }: PrepareRequest): Promise<Prepared> {
-    return this.endpoints.run((node) => prepareTransfer(node, this.chain, intent));
+  async prepare({ intent }: PrepareRequest): Promise<Prepared> {
+    let refusal: NotExecuted | undefined;
+    try {
+      return await this.endpoints.run((node) =>
+        prepareTransfer(node, this.chain, intent).catch((error: unknown) => {
+          if (error instanceof NotExecuted) refusal = error;
+          // it could be executed, and is refused for another reason
+          if (error instanceof GatewayError) refusal = undefined;
+          throw error;
+        }),
+      );
+    } catch (error) {
+      if (!refusal) throw error;
+      const reason = `The nodes of ${this.chain.name} could not execute this transfer to see what it takes`;
+      throw new GatewayError('not_estimated', reason, { cause: refusal });
+    }
   }
 
   status(attempts: KnownAttempt[]): Promise<AttemptStatus[]> {
@@ -110,6 +126,10 @@ export class TronChainClient implements ChainClient, ImpossibilityProver {
       const found = await mapBounded(items, effectsAtOnce, async (item) => [item.id, await findEffect(node, item)] as const);
       return new Map(found.flatMap(([id, solidified]) => (solidified ? [[id, solidified.effect]] : [])));
     });
+  }
+
+  effectAtEach(item: EffectRequest): Promise<(InclusionEffect | null)[]> {
+    return this.endpoints.each((node) => findWholeEffect(node, item));
   }
 
   block(number: number): Promise<ChainBlock | null> {

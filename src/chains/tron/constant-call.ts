@@ -12,13 +12,18 @@ export interface ConstantCall {
 /** Exceptions of the machine, as answers name them: the contract has failed, and the node has not, unless it was too slow. */
 const machineException = /vm\.program\.Program\$(?!OutOfTime)/;
 
-/** @throws Error for an answer that says nothing about the call. */
+/** A node has answered, and does not say what the call would do. */
+export class NotExecuted extends Error {
+  override readonly name = 'NotExecuted';
+}
+
+/** @throws NotExecuted; Error for what is no answer. */
 export function readConstantCall(answer: unknown): ConstantCall {
   const { result, energy_used: energy, energy_penalty: penalty, transaction } = readObject(answer);
   const { result: isExecuted, message } = readObject(result);
   if (isExecuted !== true) {
     // a node that does not execute calls at all says that the contract is not valid
-    if (!machineException.test(toText(message))) throw new Error('the node could not execute the call');
+    if (!machineException.test(toText(message))) throw new NotExecuted('the node could not execute the call');
     return { outcome: 'reverted', energy: 0n, penalty: 0n };
   }
   const [ret] = readList(readObject(transaction).ret);

@@ -14,7 +14,20 @@ export interface Solidified {
 /** What a solidified transaction has done; null: none has this id. */
 export async function findEffect(node: TronNode, { id, unsigned }: Omit<EffectRequest, 'intent'>): Promise<Solidified | null> {
   const receipt = await node.findReceipt(id);
-  if (!receipt) return null;
+  return receipt && toSolidified(node, receipt, unsigned);
+}
+
+/** Its effect alone. @throws Error for a receipt that contradicts itself: what was reverted has left no log. */
+export async function findWholeEffect(
+  node: TronNode,
+  { id, unsigned }: Omit<EffectRequest, 'intent'>,
+): Promise<InclusionEffect | null> {
+  const receipt = await node.findReceipt(id);
+  if (receipt && !receipt.success && receipt.logs.length > 0) throw new Error('the receipt of a failure has logs');
+  return receipt && (await toSolidified(node, receipt, unsigned)).effect;
+}
+
+async function toSolidified(node: TronNode, receipt: Receipt, unsigned: EffectRequest['unsigned']): Promise<Solidified> {
   const block = await node.solidHeader(receipt.blockNumber);
   if (!block) throw new Error('the block of a solidified transaction is missing');
   return { block, effect: toEffect(receipt, block, unsigned) };

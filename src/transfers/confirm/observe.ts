@@ -1,17 +1,18 @@
 import type { AttemptStatus, ChainClient } from '../../chains/chain-client';
 import { createFindOrigins } from '../../chains/origins';
 import { findReservations } from '../../chains/reservations';
-import { depthOfEnd } from '../../following/depth';
+import { depthOfEnd, isDone } from '../../following/depth';
 import { storeInclusion } from '../../following/inclusions';
 import type { ChainObservation } from '../../messages/transfer';
 import { inTransaction } from '../../platform/database';
 import type { TransactionEntity } from '../../transactions/entity';
 import { findTransaction } from '../../transactions/state';
-import type { Attempt, Attempts } from '../attempts';
+import type { Attempts } from '../attempts';
 import { loadAttempts } from '../load-attempts';
 import { type ChainDependencies, getClient, type ObserveDependencies } from '../dependencies';
 import { destinationBlacklisted } from '../destination';
 import { findUnexecutedBefore } from '../line';
+import { agreeOnEnd, type IncludedAttempt } from './agree-on-end';
 import { toKnownAttempt } from './known-attempt';
 import { markSubmitted } from '../sign/record-signed';
 import { sendAttempt } from '../broadcast/send-attempt';
@@ -39,7 +40,7 @@ export async function observeTransfer(deps: ObserveDependencies, { txId }: { txI
     createFindOrigins(manager, transfer.chain),
   );
   const included = states.find((status) => status.state === 'included');
-  if (included) return recordInclusion(deps, client, transfer, attempts.get(included.attempt), included);
+  if (included) return recordInclusion(deps, { transfer, intent, attempt: attempts.get(included.attempt) }, included);
 
   for (const status of states) {
     if (status.state === 'impossible') await storeProof(manager, txId, status.attempt, status.proof);
@@ -53,7 +54,8 @@ export async function observeTransfer(deps: ObserveDependencies, { txId }: { txI
   if (pending) return { ...waiting, state: 'pending', hash: pending.id };
   // stored proofs are used: a node with older states has provided them, even if this node cannot
   const proven = await loadAttempts(manager, txId);
-  if (proven.allImpossible) return { ...absent, state: 'impossible', ...(proven.endsByProof && { ends: true }) };
+  if (proven.allImpossible)
+    return { ...absent, state: 'impossible', hash: proven.usedBy, ...(proven.endsByProof && { ends: true }) };
   if (!type.isHandedOut) await sendAgain(deps, client, transfer, attempts);
   // what may be executed without that is not waited for
   const isUnfunded = states.every((status) => status.state === 'impossible' || (status.state === 'absent' && status.isUnfunded));
@@ -68,19 +70,24 @@ const alarmUnagreed = ({ alarms }: ObserveDependencies, { txId, chain }: Transac
     'an attempt cannot be proven impossible until every endpoint of the chain shows the same blocks',
   );
 
+/** Confirmed is what ends the transfer as FAILED only once every endpoint shows it. */
 async function recordInclusion(
-  { database }: ChainDependencies,
-  { chain }: ChainClient,
-  transfer: TransactionEntity,
-  { kind }: Attempt,
-  { attempt, id, depth, effect }: Included,
+  deps: ObserveDependencies,
+  subject: IncludedAttempt,
+  { id, depth, effect }: Included,
 ): Promise<ChainObservation> {
-  const isStored = await inTransaction(database, (manager) =>
-    storeInclusion(manager, { txId: transfer.txId, attempt, id }, effect),
+  const { transfer, attempt } = subject;
+  const { txId } = transfer;
+  const { kind } = attempt;
+  const client = getClient(deps, transfer.chain);
+  const stored = await inTransaction(deps.database, (manager) =>
+    storeInclusion(manager, { txId, attempt: attempt.attempt, id }, effect),
   );
-  if (!isStored) return absent;
-  const needed = depthOfEnd(transfer, { kind, ...effect }, chain.finalityDepth);
-  return { state: depth >= needed ? 'confirmed' : 'included', hash: id, blockNumber: effect.blockNumber, confirmations: depth };
+  if (!stored) return absent;
+  const isDeep = depth >= depthOfEnd(transfer, { kind, ...stored }, client.chain.finalityDepth);
+  const isAgreed = async () => isDone(transfer, { kind, ...stored }) || (await agreeOnEnd(deps, client, subject, { id, effect }));
+  const state = isDeep && (await isAgreed()) ? 'confirmed' : 'included';
+  return { state, hash: id, blockNumber: effect.blockNumber, confirmations: depth };
 }
 
 /** An abandoned transfer, or one that must not be paid, is not sent again: it waits for its cancellation or expiry. */

@@ -2,7 +2,7 @@ import type { DataSource, EntityManager } from 'typeorm';
 import type { AlertLog } from '../../ledger/accounts';
 import { adjustFee } from '../../ledger/adjust-fee';
 import { findPosted } from '../../ledger/posted';
-import { hasNotPaid, isExecuted } from '../../following/depth';
+import { endpointsNeeded, isDone } from '../../following/depth';
 import { Alarms } from '../../platform/alarms';
 import { inTransaction } from '../../platform/database';
 import { correctGas } from '../../settlers/correct-gas';
@@ -16,15 +16,16 @@ import { loadAttempts } from '../load-attempts';
 import type { TransferDependencies } from '../dependencies';
 import { noteIfBlacklisted } from '../destination';
 import { findHeldAccountsForUpdate } from '../hold';
+import { agreeOnEnd } from './agree-on-end';
 import { observeTransfer } from './observe';
 import { sendAttempt } from '../broadcast/send-attempt';
 import { debitedBy } from '../end/settle';
 
 /**
  * `stands`: in a block again, and the ledger agrees; `absent`: in no block; `differs`: in a block with another effect than was
- * posted.
+ * posted; `unagreed`: in a block with the same effect, which not every endpoint has shown as far as it has to.
  */
-export type ReorgOutcome = 'stands' | 'absent' | 'differs';
+export type ReorgOutcome = 'stands' | 'absent' | 'differs' | 'unagreed';
 
 /**
  * For a transfer that had ended and was reorganised away, or of which an attempt was executed that had been proven impossible.
@@ -49,6 +50,7 @@ export function reconcileReorg(
       await freeze(manager, transfer, log);
       return 'differs';
     }
+    if ((inclusion.agreedBy ?? 0) < endpointsNeeded(transfer, inclusion)) return 'unagreed';
     if (held && inclusion.fee !== held.fees) {
       const { native } = await findHeldAccountsForUpdate(manager, transfer);
       await adjustFee(manager, { txId, native, more: inclusion.fee - held.fees }, log);
@@ -66,8 +68,7 @@ export function reconcileReorg(
 /** Ended by proof, a transfer has no block: no inclusion agrees with that. */
 function isSameEnd(transfer: TransactionEntity, inclusion: Inclusion): boolean {
   const { isSigned, blockHash, status } = transfer;
-  const isDone = isExecuted(inclusion) && !hasNotPaid(transfer, inclusion);
-  return isSigned && blockHash !== null && status === (isDone ? 'CONFIRMED' : 'FAILED');
+  return isSigned && blockHash !== null && status === (isDone(transfer, inclusion) ? 'CONFIRMED' : 'FAILED');
 }
 
 export interface CorrectReorg {
@@ -82,20 +83,37 @@ export interface CorrectReorg {
 /**
  * For an ended transfer that has lost its block: the executed bytes are sent again (the same resources, so money moves once), and
  * once they are included again the ledger is corrected. This also applies to an address that was blacklisted since, which is then
- * noted on the transfer. A reverted and refunded transfer is not sent again: it might succeed now. Safe to repeat; the follower
+ * noted on the transfer. A reverted and refunded transfer is not sent again: it might succeed now; a cancellation is. Safe to repeat; the follower
  * does so until the transfer stands.
  */
 export async function correctReorged(
   { database, client, getSignedType, logger, onConfirmedReorged }: CorrectReorg,
   { txId }: { txId: string },
 ): Promise<void> {
-  const outcome = await reconcileReorg({ database, log: logger }, { txId });
+  let outcome = await reconcileReorg({ database, log: logger }, { txId });
+  if (outcome === 'unagreed' && (await agreeAgain({ database, client, getSignedType, logger }, txId)))
+    outcome = await reconcileReorg({ database, log: logger }, { txId });
   if (outcome === 'stands') {
     logger.info({ tx_id: txId }, 'the transfer was included again with the same effect');
     return;
   }
   if (outcome === 'absent') await includeAgain({ database, client, getSignedType, logger }, txId);
   await onConfirmedReorged(txId);
+}
+
+/** Whether every endpoint shows that it has failed in its new block too. */
+async function agreeAgain(
+  { database, client, getSignedType, logger }: Omit<CorrectReorg, 'onConfirmedReorged'>,
+  txId: string,
+): Promise<boolean> {
+  const { manager } = database;
+  const transfer = await findTransaction(manager, txId);
+  const intent = await getSignedType(transfer.transactionType).loadIntent(manager, transfer);
+  const attempt = (await loadAttempts(manager, txId)).all.find(({ inclusion }) => inclusion);
+  if (!attempt?.inclusion) return false;
+  const { hash: id, blockNumber, ...effect } = attempt.inclusion;
+  const included = { id, effect: { ...effect, blockNumber: Number(blockNumber) } };
+  return agreeOnEnd({ database, alarms: new Alarms(logger) }, client, { transfer, intent, attempt }, included);
 }
 
 /** Whoever has sent what was handed out has its signature: only the chain knows what became of it. */
@@ -120,8 +138,9 @@ async function sendExecutedAgain(
 ): Promise<void> {
   const { status, txHash } = await findTransaction(manager, txId);
   const executed = (await loadAttempts(manager, txId)).signed.find(({ ids }) => txHash !== null && ids.includes(txHash));
-  if (status !== 'CONFIRMED' || !executed) return;
-  await noteIfBlacklisted(manager, txId);
+  // a cancellation moves nothing, and the nonce is to be used up by it
+  if (!executed || (status !== 'CONFIRMED' && executed.kind !== 'cancellation')) return;
+  if (status === 'CONFIRMED') await noteIfBlacklisted(manager, txId);
   logger.warn({ tx_id: txId, ...(await sendAttempt(manager, client, txId, executed)) }, 'sent again');
 }
 

@@ -15,16 +15,17 @@ export interface Cancellation {
 
 /**
  * Cancels a transfer for its client, whether or not its workflow has started; no effect when it is already cancelled.
+ * @returns whether it was cancelled by this call: its workflow is told once.
  * @throws GatewayError not_found; reconcile_required; not_cancellable once signing has begun or it has ended otherwise.
  */
-export async function cancelTransfer(database: DataSource, { clientId, txId, by }: Cancellation): Promise<void> {
-  await inTransaction(
+export async function cancelTransfer(database: DataSource, { clientId, txId, by }: Cancellation): Promise<boolean> {
+  return inTransaction(
     database,
     async (manager) => {
       const transfer = await findAnyForUpdate(manager, { clientId, txId });
       if (!transfer) throw notFound('transaction');
       if (!transfer.isHeld) throw new GatewayError('not_cancellable', 'Only transfers can be cancelled');
-      if (transfer.status === 'CANCELLED') return;
+      if (transfer.status === 'CANCELLED') return false;
       if (isEnded(transfer)) throw new GatewayError('not_cancellable', `The transfer has ended: ${transfer.status}`);
       await auditUser(
         manager,
@@ -37,6 +38,7 @@ export async function cancelTransfer(database: DataSource, { clientId, txId, by 
       );
       await enqueue(manager, { kind: 'transfer_ended', subjectId: txId, clientId });
       await endUnsigned(manager, transfer, { status: 'CANCELLED', code: null, reason: null });
+      return true;
     },
     requestTransaction,
   ).catch((error: unknown) => {

@@ -100,12 +100,12 @@ async function endAndUnlock(
 
 /**
  * Unlocks everything and ends a transfer as FAILED after its signing has begun: every attempt has a stored proof that it can never
- * be executed, which the database checks again. Its reason is why it was abandoned, that an operator wants it abandoned, that its time is
+ * be executed, which the database checks again; an alert where a transaction that is not on record has used up what it was to spend. Its reason is why it was abandoned, that an operator wants it abandoned, that its time is
  * over, or why the next attempt was refused. An ended one stays as it is.
  * @throws GatewayError not_cancellable while an attempt may still be executed, and while another one may be begun.
  */
 export function failByProof(
-  deps: Pick<TransferDependencies, 'database' | 'registry' | 'getFamily' | 'getSignedType'>,
+  deps: Pick<TransferDependencies, 'database' | 'registry' | 'getFamily' | 'getSignedType' | 'log'>,
   { txId }: { txId: string },
 ): Promise<TransferEnd> {
   return inTransaction(deps.database, async (manager) => {
@@ -114,6 +114,10 @@ export function failByProof(
     const attempts = await loadAttempts(manager, txId);
     if (!attempts.allImpossible) throw new GatewayError('not_cancellable', 'An attempt of the transfer may still be executed');
     const { code, reason } = await findReasonToFail(manager, deps, transfer, attempts);
+    if (attempts.usedBy !== null) {
+      const alert = { alert: 'spent_elsewhere', tx_id: txId, chain: transfer.chain, used_by: attempts.usedBy };
+      deps.log.error(alert, 'a transaction that is not on record has used up what the transfer was to spend');
+    }
     const end = { status: 'FAILED', code, reason } as const;
     await endAndUnlock(manager, transfer, end);
     if (transfer.isHeld) await repayFromHold(manager, transfer);
@@ -133,6 +137,8 @@ async function findReasonToFail(
   const isWanted = () => isAbandonRequested(manager, transfer.txId, attempts.last?.attempt ?? 0);
   if (attempts.isAbandoned || (await isWanted()))
     return { code: 'abandoned', reason: 'The transfer was abandoned and its attempts can no longer be executed' };
+  if (attempts.endsByProof && attempts.usedBy !== null)
+    return { code: 'superseded', reason: `Another transaction has used up what it was to spend: ${attempts.usedBy}` };
   if (attempts.endsByProof)
     return { code: 'funding_lost', reason: 'What it was to spend was reorganised away, and can never come back' };
   const type = getSignedType(transfer.transactionType);

@@ -1,11 +1,10 @@
 import type { EntityManager } from 'typeorm';
 import type { ChainDefinition } from '../../chains/types';
-import { depthOfEnd, hasNotPaid, isExecuted } from '../../following/depth';
+import { depthOfEnd, endpointsNeeded, hasNotMoved, hasNotPaid, isDone, isExecuted } from '../../following/depth';
 import { type AlertLog, freezeForShortfalls } from '../../ledger/accounts';
 import { settleHold } from '../../ledger/entries';
 import { post } from '../../ledger/posting';
 import type { SettleResult } from '../../messages/transfer';
-import type { FailureCode } from '../../platform/codes';
 import { inTransaction } from '../../platform/database';
 import { formatAmount } from '../../platform/money';
 import { cancellationNote } from '../../screening/destinations';
@@ -21,11 +20,11 @@ import { findHoldForUpdate, repayFromHold } from '../hold';
 
 /**
  * Ends an executed transfer by what the chain shows to have happened, not by what was asked for: posts the debited amount and the
- * real fee and unlocks the rest, or refunds all but the fee of a reverted one. Success without the expected payment is
- * for an operator: NEEDS_ATTENTION, everything stays locked; a settlement, which holds nothing, ends FAILED. An ended transfer stays
- * as it is.
+ * real fee and unlocks the rest, or refunds all but the fee of a reverted one, and of one that has succeeded without moving anything. A
+ * settlement that has not paid all ends FAILED too. An ended transfer stays as it is.
  * WAITING when no attempt is included any more, since a reorganisation has taken the inclusion back, and until the follower has
- * scanned as many blocks as the end needs: the transfer's confirmations, finality for what was not executed or has not paid.
+ * scanned as many blocks as the end needs: the transfer's confirmations, finality for what was not executed or has not had its effect. That
+ * every endpoint has to have shown too (agree-on-end.ts); where only one is configured, an operator is asked about what has moved nothing.
  */
 export function settleTransfer(
   { database, registry, log }: TransferDependencies,
@@ -43,13 +42,12 @@ export function settleTransfer(
     const chain = registry.get(transfer.chain);
     const needed = depthOfEnd(transfer, inclusion, chain.finalityDepth);
     if (inclusion.depth < BigInt(needed)) return waiting(`${inclusion.hash} ends the transfer ${needed} blocks deep`);
+    const endpoints = endpointsNeeded(transfer, inclusion);
+    if (endpoints > 0 && inclusion.agreedBy === null)
+      return waiting(`not every endpoint has shown the effect of ${inclusion.hash}`);
+    if ((inclusion.agreedBy ?? 0) < endpoints) return parkUnproven(manager, transfer, inclusion);
 
-    const debited = debitedBy(transfer, inclusion);
-    if (isExecuted(inclusion) && debited === 0n && transfer.amount > 0n && !hasNotPaid(transfer, inclusion)) {
-      const reason = `${inclusion.hash} succeeded without moving ${transfer.tokenSymbol}`;
-      return parkFor(manager, transfer, 'transfer_not_observed', reason);
-    }
-    return end(manager, { transfer, chain, inclusion, debited }, log);
+    return end(manager, { transfer, chain, inclusion, debited: debitedBy(transfer, inclusion) }, log);
   });
 }
 
@@ -71,11 +69,10 @@ async function end(
   const { hash: txHash, blockNumber, blockHash, fee } = inclusion;
   const settled = transfer.isHeld ? settleHold(await findHoldForUpdate(manager, transfer), { debited, fee }) : null;
   const result = outcome(transfer, inclusion);
-  if (hasNotPaid(transfer, inclusion))
-    log.error(
-      { alert: 'settlement_not_paid', tx_id: txId, chain: chain.name, symbol: transfer.tokenSymbol },
-      result.reason ?? '',
-    );
+  if (isExecuted(inclusion) && !isDone(transfer, inclusion)) {
+    const alert = transfer.isHeld ? 'transfer_not_observed' : 'settlement_not_paid';
+    log.error({ alert, tx_id: txId, chain: chain.name, symbol: transfer.tokenSymbol }, result.reason ?? '');
+  }
   const seq = await changeState(manager, transfer, result.status, {
     txHash,
     blockNumber,
@@ -87,18 +84,23 @@ async function end(
     ...(inclusion.kind === 'cancellation' && transfer.screeningNote !== null && { screeningNote: cancellationNote }),
   });
   if (settled) {
-    const kind = isExecuted(inclusion) ? 'settle' : 'refund';
+    const isRefund = !isDone(transfer, inclusion);
+    const kind = isRefund ? 'refund' : 'settle';
     await post(manager, [{ txId, kind, seq, entries: settled.entries }]);
     await freezeForShortfalls(manager, txId, settled.shortfalls, log);
-    if (!isExecuted(inclusion)) await repayFromHold(manager, transfer, fee);
+    if (isRefund) await repayFromHold(manager, transfer, fee);
   } else await chargeGas(manager, { settlement: transfer, chain, fee }, log);
   return result;
 }
 
-/** What left the payer, atomic units of the token: nothing if not executed; a native coin moves with the transaction itself. */
+/**
+ * What left the payer, atomic units of the token: nothing if not executed; a native coin moves with the transaction itself, and what the
+ * recipient alone is shown to have got has left the payer too.
+ */
 export function debitedBy({ contractAddress, amount }: TransactionEntity, inclusion: Inclusion): bigint {
   if (!isExecuted(inclusion)) return 0n;
-  return inclusion.debited ?? (contractAddress === null ? amount : 0n);
+  const debited = inclusion.debited ?? (contractAddress === null ? amount : 0n);
+  return debited > 0n ? debited : (inclusion.received ?? 0n);
 }
 
 function outcome(transfer: TransactionEntity, inclusion: Inclusion): SettleResult & { status: 'CONFIRMED' | 'FAILED' } {
@@ -106,6 +108,10 @@ function outcome(transfer: TransactionEntity, inclusion: Inclusion): SettleResul
   if (kind === 'cancellation') {
     const { code, reason } = reasonToStop(transfer) ?? { code: 'abandoned', reason: 'An operator has abandoned the transfer' };
     return { status: 'FAILED', code, reason: `${reason}: cancelled by ${hash}` };
+  }
+  if (hasNotMoved(transfer, inclusion)) {
+    const reason = `${hash} succeeded without moving ${transfer.tokenSymbol}`;
+    return { status: 'FAILED', code: 'transfer_not_observed', reason };
   }
   if (!success) return { status: 'FAILED', code: 'reverted_on_chain', reason: `${hash} was reverted on chain` };
   const display = (amount: bigint) => formatAmount(amount, transfer.decimals);
@@ -119,6 +125,14 @@ function outcome(transfer: TransactionEntity, inclusion: Inclusion): SettleResul
 
 const waiting = (reason: string): SettleResult => ({ status: 'WAITING', code: null, reason });
 
+/** One endpoint may have left out what has moved, and nothing says whether it has. */
+async function parkUnproven(manager: EntityManager, transfer: TransactionEntity, { hash }: Inclusion): Promise<SettleResult> {
+  const code = 'transfer_not_observed';
+  const reason = `${hash} succeeded without moving ${transfer.tokenSymbol}, as the only endpoint shows: a second one has to show it too`;
+  await park(manager, transfer, code, reason);
+  return { status: 'NEEDS_ATTENTION', code, reason };
+}
+
 /** Money may have moved twice: a proof of impossibility was false. Nothing is posted before an operator has checked it. */
 async function parkExecutedTwice(
   manager: EntityManager,
@@ -128,15 +142,7 @@ async function parkExecutedTwice(
 ): Promise<SettleResult> {
   const reason = `Two attempts are included: ${both.map(({ hash }) => hash).join(', ')}`;
   log.error({ alert: 'transfer_executed_twice', tx_id: transfer.txId }, reason);
-  return parkFor(manager, transfer, 'internal_error', reason);
-}
-
-async function parkFor(
-  manager: EntityManager,
-  transfer: TransactionEntity,
-  code: FailureCode,
-  reason: string,
-): Promise<SettleResult> {
+  const code = 'internal_error';
   await park(manager, transfer, code, reason);
   return { status: 'NEEDS_ATTENTION', code, reason };
 }

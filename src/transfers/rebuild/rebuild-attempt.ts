@@ -74,14 +74,15 @@ async function addAttempt(
 ): Promise<void> {
   const { attempt, from } = claims;
   const transfer = await manager.findOneByOrFail(TransactionEntity, { txId });
-  await raiseHold(manager, transfer, BigInt(claims.max_fee), attempt).catch((error: unknown) => {
+  const kind = toAttemptKind(claims);
+  await raiseHold(manager, transfer, { fee: BigInt(claims.max_fee), attempt, kind }).catch((error: unknown) => {
     throw error instanceof NotBegun ? new NotCovered(attempt) : error;
   });
   if (claims.kind === 'cancellation') await keepReason(manager, txId, attempt);
   const described = family.describe(unsigned);
   await takeResources(manager, { chain, family, account }, txId, described.resources);
   await insertAttempt(manager, {
-    ...{ txId, attempt, kind: toAttemptKind(claims), chain: chain.name, unsigned, owner: account.addressKey, described },
+    ...{ txId, attempt, kind, chain: chain.name, unsigned, owner: account.addressKey, described },
     prepared: family.recover(unsigned, BigInt(claims.max_fee)),
     signers: claims.signers.map(({ key_id: keyId, ...signer }) => ({ keyId, ...signer })),
     messageKey: family.messageKey(unsigned, from),

@@ -97,7 +97,10 @@ async function insertTransfer(
   if (!asset || !native) throw new Error(`no ledger accounts for ${accountId}`);
   const { tx_id: txId, request } = payment;
   const amount = BigInt(output.amount);
-  const feeLocked = orders.reduce((highest, { claims }) => max(highest, BigInt(claims.max_fee)), 0n);
+  // the amount pays for a cancellation too, where it is the same coin
+  const covered = token.symbol === chain.native.symbol ? amount : 0n;
+  const feeOf = ({ kind, max_fee: fee }: SigningClaims) => (kind === 'cancellation' ? BigInt(fee) - covered : BigInt(fee));
+  const feeLocked = orders.reduce((highest, { claims }) => max(highest, feeOf(claims)), 0n);
   const assetId = asset.ledgerAccountId;
   const transactionType = typeOfOrder(payment.kind);
   const row = toNewRow({ txId, transactionType, chain, account, token, assetId, to, amount, feeLocked });

@@ -42,7 +42,7 @@ export async function expireApprovals(database: DataSource, outbox: WorkflowOutb
 }
 
 /** The one that is overdue for longest, locked; null: there is none that is not locked. */
-async function takeExpired(manager: EntityManager, without: string[]): Promise<TransactionEntity | null> {
+export async function takeExpired(manager: EntityManager, without: string[]): Promise<TransactionEntity | null> {
   const [row] = await manager.query<{ tx_id: string }[]>(
     `select tx_id from transactions where status = 'AWAITING_APPROVAL' and approval_expires_at <= clock_timestamp() and tx_id <> all ($1::uuid[])
       order by approval_expires_at limit 1 for no key update skip locked`,

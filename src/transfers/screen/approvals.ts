@@ -24,23 +24,28 @@ export class Approvals {
    */
   async approve(request: MfaRequest, txId: string): Promise<void> {
     const { clientId } = request.caller;
+    let isApproved = false;
     await this.deps.mfa.authorize(
       request,
-      (manager) => approve(manager, request, txId),
+      async (manager) => {
+        isApproved = await approve(manager, request, txId);
+      },
       async (manager) => {
         const transfer = await findAnyForUpdate(manager, { clientId, txId });
         if (transfer?.approvedAt) throw notAwaiting('The transfer is already approved');
       },
     );
-    this.deps.outbox.deliverSoon({ kind: 'transfer_approved', subjectId: txId, clientId });
+    // a client may repeat the call: each message would stay in the history of the workflow
+    if (isApproved) this.deps.outbox.deliverSoon({ kind: 'transfer_approved', subjectId: txId, clientId });
   }
 }
 
-async function approve(manager: EntityManager, { caller, requestId }: MfaRequest, txId: string): Promise<void> {
+/** Whether it was approved by this call. */
+async function approve(manager: EntityManager, { caller, requestId }: MfaRequest, txId: string): Promise<boolean> {
   const { clientId, userId } = caller;
   const transfer = await findAnyForUpdate(manager, { clientId, txId });
   if (!transfer) throw notFound('transaction');
-  if (transfer.approvedAt && transfer.status !== 'CANCELLED' && transfer.status !== 'REJECTED') return;
+  if (transfer.approvedAt && transfer.status !== 'CANCELLED' && transfer.status !== 'REJECTED') return false;
   if (transfer.status !== 'AWAITING_APPROVAL') throw notAwaiting(`The transaction is ${transfer.status}`);
   if (await hasExpired(manager, txId)) throw notAwaiting('The time to approve the transfer is over');
   if (transfer.requestedBy === userId && (await needsAnotherApprover(manager, caller)))
@@ -55,6 +60,7 @@ async function approve(manager: EntityManager, { caller, requestId }: MfaRequest
     subject: { type: 'transaction', id: txId },
     requestId,
   });
+  return true;
 }
 
 /** Whether another user can approve. If no other user has a second factor, the requester's own is better than none. */

@@ -189,7 +189,7 @@ async function startAttempt(beginning: Beginning, kind: AttemptKind): Promise<Be
   const { packageFee } = reserved;
   await assertFeeIsUsual(manager, deps, { transfer, intent, attempts, source, fee, packageFee });
   if (type.feeIsFixed && kind !== 'cancellation') assertWithinHold(transfer, fee);
-  const raised = transfer.isHeld ? raiseHold(manager, transfer, fee, attempt) : Promise.resolve(transfer);
+  const raised = transfer.isHeld ? raiseHold(manager, transfer, { fee, attempt, kind }) : Promise.resolve(transfer);
   // in the next block it does not have to pay for others any more
   const held = await (kind === 'first' && packageFee !== undefined ? raised.catch(waitInstead) : raised);
   const built = await buildAttempt(manager, deps, { transfer: held, intent, signer, attempt, kind, reserved });

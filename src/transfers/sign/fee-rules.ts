@@ -1,11 +1,12 @@
 import type { EntityManager } from 'typeorm';
 import type { ReservationOwner } from '../../chains/family';
 import { tokenBySymbol } from '../../chains/registry';
-import type { ChainDefinition, TransactionIntent } from '../../chains/types';
+import type { AttemptKind, ChainDefinition, TransactionIntent } from '../../chains/types';
 import { formatAmount } from '../../platform/money';
 import type { TransactionEntity } from '../../transactions/entity';
 import type { Attempts } from '../attempts';
 import type { AuthoriserDependencies } from '../dependencies';
+import { coveredFee } from '../hold';
 import { NotBegun, refuse } from './not-begun';
 
 /** How much more than the bound by the stored fee levels an attempt may cost: fees rise between two readings of them. */
@@ -61,10 +62,11 @@ export async function assertFeeIsUsual(
 }
 
 /** Whatever the levels are now: not above the chain's absolute cap, and not above what is held for it. @throws NotBegun fee_above_bound. */
-export function assertFeeIsCovered(chain: ChainDefinition, { isHeld, feeLocked }: TransactionEntity, fee: bigint): void {
+export function assertFeeIsCovered(chain: ChainDefinition, transfer: TransactionEntity, fee: bigint, kind: AttemptKind): void {
   assertBelowCap(chain, fee);
-  if (isHeld && fee > feeLocked)
-    refuse('fee_above_bound', `The network fee may reach ${display(chain, fee)}, ${display(chain, feeLocked)} is locked`);
+  const covered = coveredFee(transfer, kind);
+  if (transfer.isHeld && fee > covered)
+    refuse('fee_above_bound', `The network fee may reach ${display(chain, fee)}, ${display(chain, covered)} is locked`);
 }
 
 function assertBelowCap(chain: ChainDefinition, fee: bigint): void {

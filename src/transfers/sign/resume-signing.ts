@@ -80,5 +80,5 @@ async function assertMayHaveBegun(
   if (kind === 'replacement' || kind === 'cancellation') assertFewEnough(before, kind);
   if (kind === 'cancellation')
     await assertMayCancel(manager, deps.getSignedType(transfer.transactionType), transfer, attempts, deps.nodeKeys);
-  assertFeeIsCovered(deps.registry.get(transfer.chain), transfer, BigInt(prepared.feeBound));
+  assertFeeIsCovered(deps.registry.get(transfer.chain), transfer, BigInt(prepared.feeBound), kind);
 }

@@ -11,6 +11,7 @@ import type { KnownAttempt } from '../../../src/chains/chain-client';
 import { loadRegistry } from '../../../src/chains/registry';
 import type { AuthorisationAction, ChainDefinition, TransactionIntent } from '../../../src/chains/types';
 import { randomAddress } from '../../factories';
+import { startRpcProxy } from './rpc-proxy';
 import { account, type Payers, startPayers } from '../dev/payers';
 
 /** What a chain shows about payments that an account has authorised, whoever has sent them and in whatever way. */
@@ -177,6 +178,41 @@ test('unused after its time: impossible once a later block is final', async () =
   expect(await stateOf(payment)).toMatchObject({ state: 'absent' });
   await payers.anvil.chain.mine({ blocks: 4 });
   expect(await stateOf(payment)).toMatchObject({ state: 'impossible', proof: { block_hash: expect.stringMatching(/^0x/) } });
+});
+
+test('unused after its time, as one endpoint shows, while the other says that it was used: nothing is unlocked', async () => {
+  const payment = await sign(ask({ seconds: 20 }));
+  await payers.anvil.chain.increaseTime({ seconds: 60 });
+  await payers.anvil.chain.mine({ blocks: 5 });
+  const used = await startRpcProxy(payers.anvil.rpc, ({ method }) =>
+    method === 'eth_call' ? { result: `0x${'f'.repeat(64)}` } : undefined,
+  );
+  const statusAt = async (...urls: string[]) => (await new EvmChainClient(chain, urls).status([payment.attempt], []))[0];
+  try {
+    expect(await statusAt(payers.anvil.rpc, used.url)).toEqual({ attempt: 1, state: 'absent', isUnagreed: true });
+    expect(await statusAt(payers.anvil.rpc, payers.anvil.rpc)).toMatchObject({ state: 'impossible', proof: { agreed_by: 2 } });
+  } finally {
+    used.close();
+  }
+});
+
+test('a receipt that lacks its logs is no end of a payment that was carried out', async () => {
+  const payment = await sign(ask({ method: 'eip3009', facilitator: null }, 33n));
+  const { to, data } = payment.call();
+  await send({ to, data });
+  const lacking = await startRpcProxy(payers.anvil.rpc, ({ method }, result) =>
+    method === 'eth_getTransactionReceipt' && result ? { result: { ...result, logs: [] } } : undefined,
+  );
+  const asked = new EvmChainClient(chain, [lacking.url, payers.anvil.rpc]);
+  try {
+    const state = (await asked.status([payment.attempt], []))[0];
+    expect(state).toMatchObject({ state: 'included', effect: { success: true, debited: null } });
+    const { intent, unsigned } = payment.attempt;
+    const { id } = state as { id: string };
+    expect(await asked.effectAtEach({ id, intent, unsigned })).toEqual([null, expect.objectContaining({ debited: 33n })]);
+  } finally {
+    lacking.close();
+  }
 });
 
 describe('carried out for 0, which the deployed proxies refuse', () => {

@@ -6,6 +6,7 @@ import { contractArtifacts } from '../../../dev/contracts';
 import { buildEvm, compact, digestOf, type EvmPlan, localPlan, toIntent, toKnown } from '../../evm';
 import { authorizationPlan, toSettlementIntent } from '../../evm-settlements';
 import { localChain, rich, startAnvil, type Anvil } from './anvil';
+import { startRpcProxy } from './rpc-proxy';
 
 const [sender, other] = rich;
 const stranger = '0x5Bc2e97D04a8F61e3C7B90fD2A6548eC1f73d0E9'.toLowerCase();
@@ -111,6 +112,42 @@ describe('effects', () => {
     const { effect } = await executed({ tokenContract: tokens[symbol], amount: 1_000n });
     expect(effect).toMatchObject(expected);
     expect(effect.fee).toBeGreaterThan(0n);
+  });
+
+  const noBloom = `0x${'0'.repeat(512)}`;
+  it.each<[string, string, (receipt: { logs: object[]; logsBloom: string }) => object]>([
+    ['without its logs', 'FEE', (receipt) => ({ ...receipt, logs: [] })],
+    ['with a part of its logs', 'FEE', ({ logs, ...receipt }) => ({ ...receipt, logs: logs.slice(1) })],
+    ['without bloom filter', 'FEE', ({ logsBloom: _, ...receipt }) => receipt],
+    ['with an empty bloom filter', 'FEE', (receipt) => ({ ...receipt, logsBloom: noBloom })],
+    ['of another transaction', 'FEE', (receipt) => ({ ...receipt, transactionHash: keccak256('0x02') })],
+    ['as reverted, with logs', 'FEE', (receipt) => ({ ...receipt, status: '0x0' })],
+    ['without its status', 'RVT', (receipt) => ({ ...receipt, status: undefined })],
+  ])('a receipt %s is none for the end of a transfer, and does not stop the scan of its block', async (_, symbol, shape) => {
+    const { effect, ...transaction } = await executed({ tokenContract: tokens[symbol], amount: 1_000n });
+    const odd = await startRpcProxy(anvil.url, ({ method }, result) =>
+      method === 'eth_getTransactionReceipt' ? { result: shape(result as { logs: object[]; logsBloom: string }) } : undefined,
+    );
+    const asked = new EvmChainClient(client.chain, [odd.url, anvil.url]);
+    try {
+      expect(await asked.effectAtEach(transaction)).toEqual([null, effect]);
+      expect((await asked.effects([transaction])).has(transaction.id)).toBe(true);
+    } finally {
+      odd.close();
+    }
+  });
+
+  it('for the end of a transfer every endpoint is asked; one that does not answer says nothing', async () => {
+    const { effect, ...transaction } = await executed({ tokenContract: tokens.FLS, amount: 1_000n });
+    const empty = await startRpcProxy(anvil.url, ({ method }) =>
+      method === 'eth_getTransactionReceipt' ? { result: null } : undefined,
+    );
+    try {
+      const asked = new EvmChainClient(client.chain, [anvil.url, empty.url, 'http://127.0.0.1:1', anvil.url]);
+      expect(await asked.effectAtEach(transaction)).toEqual([effect, null, null, effect]);
+    } finally {
+      empty.close();
+    }
   });
 
   it('leaves out unknown and pending hashes', async () => {

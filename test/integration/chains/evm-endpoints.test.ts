@@ -3,7 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { EvmChainClient } from '../../../src/chains/evm/client';
 import { ConfigError } from '../../../src/platform/config';
 import { GatewayError } from '../../../src/platform/errors';
-import { localChain, startAnvil, type Anvil } from './anvil';
+import { localChain, rich, startAnvil, type Anvil } from './anvil';
+import { startRpcProxy } from './rpc-proxy';
 
 let anvil: Anvil;
 let client: EvmChainClient;
@@ -52,6 +53,26 @@ describe('endpoints', () => {
       server.closeAllConnections();
     }
     expect(await new EvmChainClient(client.chain, ['http://127.0.0.1:1', anvil.url]).head()).toEqual(await client.head());
+  });
+
+  it('one that cannot estimate, in words that nobody knows, is passed over; where all cannot, that is the answer, and no outage', async () => {
+    const refusing = await startRpcProxy(anvil.url, ({ method }) =>
+      method === 'eth_estimateGas' ? { error: { code: -32000, message: 'the moon is in the wrong house' } } : undefined,
+    );
+    try {
+      const [from, recipient] = [rich[0].address, '0x5bc2e97d04a8f61e3c7b90fd2a6548ec1f73d0e9'];
+      const intent = { from, outputs: [{ recipient, tokenContract: null, amount: 1n }] };
+      const estimate = (urls: string[]) => new EvmChainClient(client.chain, urls).estimateGas(intent);
+      expect(await estimate([refusing.url, anvil.url])).toBe(21_000n);
+      for (const urls of [[refusing.url], [refusing.url, 'http://127.0.0.1:1'], ['http://127.0.0.1:1', refusing.url]])
+        await expect(estimate(urls)).rejects.toMatchObject({
+          code: 'not_estimated',
+          message: 'The nodes of ethereum could not estimate the gas of this transfer (code -32000)',
+        });
+      await expect(estimate(['http://127.0.0.1:1'])).rejects.toMatchObject({ code: 'chain_unavailable' });
+    } finally {
+      refusing.close();
+    }
   });
 
   it('if none responds the error contains no url and no key', async () => {

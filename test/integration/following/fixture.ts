@@ -1,4 +1,5 @@
 import { createWalletClient, http, type Hex } from 'viem';
+import { createChainActivities } from '../../../activities/chain';
 import type { AccountEntity } from '../../../src/accounts/entity';
 import { EvmChainClient } from '../../../src/chains/evm/client';
 import { getFamily } from '../../../src/chains/families';
@@ -27,11 +28,15 @@ export async function createFollowFixture(changes: Partial<ChainDefinition> = {}
       functionName: 'mint',
       args: [account.address, value],
     });
+  /** What the gateway does on the chain where it finds it at these endpoints. */
+  const clientAt = (...urls: string[]) => new EvmChainClient(chain, urls);
+  const at = (...urls: string[]) =>
+    createChainActivities({ ...fixture.options, clients: new Map([[chain.name, clientAt(...urls)]]) });
   const close = async () => {
     await fixture.close();
     await anvil.stop();
   };
-  return { ...fixture, anvil, client, mine, send, mint, outside, close };
+  return { ...fixture, anvil, client, clientAt, at, mine, send, mint, outside, close };
 }
 
 export type FollowFixture = Awaited<ReturnType<typeof createFollowFixture>>;

@@ -5,6 +5,7 @@ import { FundingMemory } from '../../../src/following/funding-memory';
 import { ObservationNotifier } from '../../../src/following/observation-notifier';
 import { verifyLedger } from '../../../src/ledger/verify';
 import { correctReorged } from '../../../src/transfers/confirm/reconcile-reorg';
+import { randomAddress } from '../../factories';
 import { createFollowFixture, type FollowFixture } from './fixture';
 
 let fixture: FollowFixture;
@@ -240,6 +241,82 @@ describe('reorganisations', () => {
     await mine(fixture.chain.finalityDepth + 2);
     await follow();
     expect((await transaction(ended)).finalized_at).toBeNull();
+  });
+
+  it('have a reverted transfer that had not ended sent again: its nonce is used, and what it does then counts', async () => {
+    const { anvil, ledger, onChain, sign, transfer, send, mine, follow, attempts, alice } = fixture;
+    await send(alice, ether);
+    await mine(5);
+    await follow();
+    const to = randomAddress();
+    const txId = await transfer({ amount: '0.1', toAddress: to });
+    await sign(txId, 1);
+    const snapshot = await anvil.client.snapshot();
+    await anvil.client.setCode({ address: to as Hex, bytecode: '0x60006000fd' });
+    await onChain.broadcast({ txId, attempt: 1 });
+    await mine(fixture.chain.finalityDepth - 1);
+    await follow();
+    expect((await attempts(txId))[0]).toMatchObject({ success: false });
+    expect(await ledger.settleTransfer({ txId })).toMatchObject({ status: 'WAITING' });
+
+    await anvil.client.revert({ id: snapshot });
+    await anvil.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 1_234_567_890n });
+    await mine();
+    await follow();
+    expect(await onChain.observe({ txId })).toMatchObject({ state: 'absent' });
+    await mine(3);
+    await follow();
+    expect(await anvil.client.getTransactionCount({ address: alice.address as Hex })).toBe(1);
+    expect(await ledger.settleTransfer({ txId })).toMatchObject({ status: 'CONFIRMED' });
+  });
+
+  it('below finality: what had failed there is watched again, its refund may not be spent, and what it does then is an alarm', async () => {
+    const { anvil, ledger, onChain, client, sign, transfer, send, mine, attempts, options, alice, transaction, database } =
+      fixture;
+    await send(alice, ether);
+    await mine(5);
+    await fixture.follow();
+    const to = randomAddress();
+    const txId = await transfer({ amount: '0.1', toAddress: to });
+    await sign(txId, 1);
+    const snapshot = await anvil.client.snapshot();
+    await anvil.client.setCode({ address: to as Hex, bytecode: '0x60006000fd' });
+    await onChain.broadcast({ txId, attempt: 1 });
+    await mine(fixture.chain.finalityDepth + 2);
+    await fixture.follow();
+    expect(await ledger.settleTransfer({ txId })).toMatchObject({ status: 'FAILED', code: 'reverted_on_chain' });
+    await mine();
+    await fixture.follow();
+    expect((await transaction(txId)).finalized_at).not.toBeNull();
+
+    await anvil.client.revert({ id: snapshot });
+    await anvil.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 1_234_567_890n });
+    await mine(2);
+    const alerts: { alert?: string }[] = [];
+    const logger = Object.create(options.logger, {
+      error: { value: (facts: { alert?: string }) => void alerts.push(facts) },
+      child: { value: () => logger as typeof options.logger },
+    }) as typeof options.logger;
+    const onConfirmedReorged = (it: string) => correctReorged({ ...options, logger, client }, { txId: it });
+    const follow = () => fixture.follow({ logger, onConfirmedReorged });
+    await follow();
+    expect(alerts).toContainEqual({ alert: 'refund_not_final', chain: fixture.chain.name, tx_id: txId });
+    expect(alerts).toContainEqual(expect.objectContaining({ alert: 'ended_transfer_reorganised' }));
+    expect((await transaction(txId)).finalized_at).toBeNull();
+    const frozen = () =>
+      database.query(
+        `select frozen_reason is not null as is_frozen from ledger_accounts where account_id = $1 and symbol = 'ETH'`,
+        [alice.accountId],
+      );
+    expect(await frozen()).toEqual([{ is_frozen: true }]);
+    await expect(transfer({ amount: '0.1', toAddress: to })).rejects.toMatchObject({ code: 'business_error' });
+    // it is not sent again: somebody else does, and it succeeds now
+    const [attempt] = await attempts(txId);
+    expect(await anvil.client.getTransactionCount({ address: alice.address as Hex, blockTag: 'pending' })).toBe(0);
+    await client.broadcast(attempt?.signed as Hex);
+    await mine(2);
+    await follow();
+    expect(alerts).toContainEqual({ alert: 'ended_transfer_changed', tx_id: txId });
   });
 
   it('have an ended transfer sent again; mined to the same effect it stands, at the fee of its new block', async () => {

@@ -1,5 +1,7 @@
 import { createChainActivities } from '../../../activities/chain';
 import type { ChainClient } from '../../../src/chains/chain-client';
+import { storeForeignTransactions } from '../../../src/chains/foreign-transactions';
+import { storeInclusion } from '../../../src/following/inclusions';
 import { moveCursor, storeBlocks } from '../../../src/following/store';
 import { createToyFixture, type ToyFixture } from '../../toy-chain/fixture';
 import { sum } from '../../toy-chain/message';
@@ -50,6 +52,34 @@ test('an inclusion that was left behind below the scanned range is cleared with 
   expect(await storedBlock(txId)).toBeNull();
   expect(fixture.signals.at(-1)).toMatchObject({ txId, observation: { state: 'absent' } });
   expect(block).toBeLessThan(toy.height - 1);
+});
+
+test('a position that no reservation can have is not noted, and does not stop the chain', async () => {
+  const { database, chain } = fixture;
+  const transactions = [2n ** 64n - 1n, 2n ** 63n, 2n ** 63n - 1n].map((ordinal) => ({
+    ...{ id: `of ${ordinal}`, messageKey: null, position: { owner: 'somebody', ordinal } },
+  }));
+  await storeForeignTransactions(database.manager, chain.name, [
+    { number: 1, hash: 'h', parentHash: 'p', deposits: [], transactions },
+  ]);
+  expect(await database.query('select ordinal from foreign_transactions')).toEqual([{ ordinal: `${2n ** 63n - 1n}` }]);
+});
+
+test('what a block has been seen to move stays when it is read again without that; of another block nothing stays', async () => {
+  const { database } = fixture;
+  const { txId, block } = await mined();
+  const store = async (blockHash: string, moved: bigint | null) => {
+    const effect = { blockNumber: block, blockHash, success: true, fee: 1n, debited: moved, received: moved };
+    await storeInclusion(database.manager, { txId, attempt: 1, id: 'x' }, effect);
+    const [attempt] = await fixture.attempts(txId);
+    return [attempt?.debited, attempt?.received];
+  };
+  expect(await store('one', null)).toEqual([null, null]);
+  expect(await store('one', 10n)).toEqual(['10', '10']);
+  expect(await store('one', null)).toEqual(['10', '10']);
+  expect(await store('one', 9n)).toEqual(['10', '10']);
+  expect(await store('one', 11n)).toEqual(['11', '11']);
+  expect(await store('other', null)).toEqual([null, null]);
 });
 
 test('the confirmations of a transfer are those it was accepted with', async () => {

@@ -1,4 +1,5 @@
 import type { DataSource, EntityManager } from 'typeorm';
+import { storeForeignTransactions, takeBackForeignTransactions } from '../../../src/chains/foreign-transactions';
 import { createFindOrigins } from '../../../src/chains/origins';
 import { takeBackOutputs } from '../../../src/chains/outputs';
 import { findDoubtedOrdinals, findReservations } from '../../../src/chains/reservations';
@@ -21,7 +22,8 @@ import { dispatchBlacklists } from '../../../src/screening/distribution';
 import { reportSettlers } from '../../../src/settlers/report';
 import { sendRequestedWithdrawals } from '../../../src/settlers/withdrawals/send';
 import { getFamily } from '../../../src/chains/families';
-import { expireApprovals } from '../../../src/transfers/screen/approval-expiry';
+import { takeExpired } from '../../../src/transfers/screen/approval-expiry';
+import { findParkedBefore, findUnexecutedBefore } from '../../../src/transfers/line';
 import { loadAttempts } from '../../../src/transfers/load-attempts';
 import { StartLimits } from '../../../src/transfers/start/start-limits';
 import { restartLostGenerations } from '../../../src/wallets/lost-generations';
@@ -44,6 +46,7 @@ const big = [
   'reservations',
   'attempt_reservations',
   'chain_outputs',
+  'foreign_transactions',
 ];
 
 const ethereum = { ...registry.get('ethereum'), finalityDepth: finality };
@@ -86,7 +89,7 @@ const rows = [
      amount, fee_symbol, fee_decimals, fee, status, signing_begun_at, tx_hash, position, block_number, block_hash, required_confirmations, idempotency_key, ended_at, created_at, finalized_at)
    select md5('t' || n)::uuid, md5('c' || (n % 20000) / 200)::uuid, md5('w' || (n % 20000) / 10)::uuid, md5('a' || n % 20000)::uuid, md5('ETH' || n % 20000)::uuid,
      'ethereum', case when is_out then 'OUTBOUND' else 'INBOUND' end, case when is_out then 'out' else 'in' end, is_out, is_out, 'x', 'y', 'y', 'ETH', 18, 1, 'ETH', 18, case when is_out then 1 end,
-     case when n <= ${million} - 200 then 'CONFIRMED' when is_out then 'SUBMITTED' else 'DETECTED' end, case when is_out then now() end, 'h' || n, case when not is_out then '0' end,
+     case when n <= ${million} - 200 then 'CONFIRMED' when is_out and n % 10 = 0 then 'NEEDS_ATTENTION' when is_out then 'SUBMITTED' else 'DETECTED' end, case when is_out then now() end, 'h' || n, case when not is_out then '0' end,
      case when is_out and n > ${million} - 200 then null else n / 4 end, case when is_out and n > ${million} - 200 then null else 'b' || n / 4 end, 1,
      case when is_out then 'k' || n end, case when n <= ${million} - 200 then now() end, now() - n * interval '1 second',
      case when n / 4 < ${head - finality} then now() end
@@ -98,6 +101,8 @@ const rows = [
   `insert into reservations (chain, owner, resource, ordinal, tx_id)
    select 'ethereum', 'a' || n % 20000, n / 20000, n / 20000, md5('t' || n)::uuid from generate_series(1, ${million}) n where n % 3 > 0`,
   `insert into attempt_reservations select tx_id, 1, reservation_id from reservations`,
+  `insert into foreign_transactions (chain, owner, ordinal, id, block_number)
+   select 'ethereum', 'a' || n % 20000, n / 20000, 'h' || n, n / 4 from generate_series(1, ${million}) n where n % 3 = 0`,
   `insert into chain_outputs (chain, resource, owner, amount, block_number, spendable_from, made_by, spent_by, spent_block)
    select 'bitcoin', 'o' || n, 'a' || n % 20000, 1, n / 4, n / 4, 'h' || n, case when n % 10 > 0 then 's' || n end, case when n % 10 > 0 then n / 4 end
      from generate_series(1, ${million}) n`,
@@ -141,6 +146,10 @@ const deposit = (n: number) => ({
   amount: 1n,
 });
 const transactions = Array.from({ length: 5_000 }, (_, n) => ({ id: `h${n}`, messageKey: n % 10 === 0 ? `m${n}` : null }));
+const signed = transactions.slice(0, 100).map((it, n) => ({ ...it, position: { owner: `a${n}`, ordinal: BigInt(n) } }));
+const nobody = () => {
+  throw new Error('nobody is parked');
+};
 const attempt = { txId: '01890000-0000-7000-8000-000000000000', attempt: 1, id: 'h1' };
 const effect = { blockNumber: near, blockHash: 'b', success: true, fee: 1n, debited: null, received: null };
 const asked = {
@@ -205,6 +214,22 @@ test.each<[string, (manager: EntityManager, database: DataSource) => Promise<unk
     'the same on a chain without outputs',
     (_, recorded) => new FundingWatch({ ...asked, chain: ethereum, database: recorded }).ask(head),
   ],
+  [
+    'what else has used up nonces',
+    async (manager) => {
+      await storeForeignTransactions(manager, 'ethereum', [
+        { number: head, hash: `b${head}`, parentHash: `b${near}`, transactions: signed, deposits: [] },
+      ]);
+      await takeBackForeignTransactions(manager, 'ethereum', near);
+    },
+  ],
+  [
+    'the line of a sender',
+    async (manager) => {
+      await findParkedBefore(manager, nobody, { chain: 'ethereum', addressKey: 'a7' });
+      await findUnexecutedBefore(manager, attempt.txId);
+    },
+  ],
   ['where outputs come from', (manager) => createFindOrigins(manager, 'bitcoin')(['m1', 'm2'])],
   [
     'attempts and reservations of a transfer',
@@ -214,7 +239,7 @@ test.each<[string, (manager: EntityManager, database: DataSource) => Promise<unk
     },
   ],
   ['accounts used elsewhere', (manager) => findDoubtedOrdinals(manager, 'ethereum')],
-  ['overdue approvals', (_, recorded) => expireApprovals(recorded, {} as never)],
+  ['overdue approvals', (manager) => takeExpired(manager, [])],
   ['lost key generations', (_, recorded) => restartLostGenerations(recorded, {} as never)],
   ['withdrawals of settlers', (_, recorded) => sendRequestedWithdrawals({ database: recorded, registry, getFamily })],
   ['changed blacklists', (_, recorded) => dispatchBlacklists(recorded, {} as never, silent)],

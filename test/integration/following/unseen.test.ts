@@ -2,10 +2,12 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { parseEther } from 'viem';
 import { evmFamily } from '../../../src/chains/evm/family';
 import type { ChainClient, BlockScan } from '../../../src/chains/chain-client';
+import { findReservations } from '../../../src/chains/reservations';
 import type { Hex } from '../../../src/chains/types';
 import { verifyLedger } from '../../../src/ledger/verify';
 import { digestOf } from '../../evm';
 import { refuseAttempt } from '../../refusals';
+import { codeOf } from '../ledger/fixture';
 import { createFollowFixture, type FollowFixture } from './fixture';
 
 let fixture: FollowFixture;
@@ -54,6 +56,7 @@ describe('a transaction under an id that was never seen', () => {
     await fixture.follow();
     expect((await fixture.attempts(txId))[0]).toMatchObject({ included_id: id, tx_hash: ours, success: true });
     expect(await knownIds(txId)).toEqual([id, ours].sort());
+    expect(await fixture.database.query('select id from foreign_transactions')).toEqual([]);
     expect(fixture.signals.at(-1)).toMatchObject({ txId, observation: { state: 'confirmed', hash: id } });
     expect(await fixture.ledger.settleTransfer({ txId })).toMatchObject({ status: 'CONFIRMED' });
     expect(await fixture.transaction(txId)).toMatchObject({ tx_hash: id });
@@ -68,21 +71,22 @@ describe('a transaction under an id that was never seen', () => {
   });
 });
 
-it('another transaction with the nonce is a proof: the transfer fails and everything is unlocked', async () => {
-  const { send, mine, follow, transfer, sign, client, attempts, wallet, alice, bob, chain, onChain, ledger, balance } = fixture;
+/** Two transfers, of which the first has its nonce used up by bytes that are not on record, as of an attacker who has the key. */
+async function usedUpByAnother(amount = 7n) {
+  const { send, mine, follow, transfer, sign, client, attempts, wallet, alice, bob, chain } = fixture;
   await send(alice, parseEther('1'));
   await mine(2);
   await follow();
   const [lost, other] = [await transfer({ amount: '0.1', toAddress: bob.address }), await transfer({ amount: '0.2' })];
   await sign(lost, 1);
   await sign(other, 1);
-  // what an attacker with the key would do: the nonce of the first transfer with bytes of his own
-  const { unsigned, prepared } = (await attempts(lost))[0] as { unsigned: Hex; prepared: never };
-  const outputs = [{ recipient: bob.address, tokenContract: null, amount: 7n }];
+  const { unsigned, prepared } = (await attempts(lost))[0] as { unsigned: Hex; prepared: { details: object } };
+  const outputs = [{ recipient: bob.address, tokenContract: null, amount }];
   const intent = { from: alice.address, outputs };
   const { resources } = evmFamily.describe(unsigned);
   const { privateKey } = wallet.key.derive(alice.derivationPath);
-  const theirs = evmFamily.build({ chain, intent, kind: 'first', prepared, resources });
+  const dearer = { ...prepared, details: { ...prepared.details, maxFeePerGas: '9000000000' } } as never;
+  const theirs = evmFamily.build({ chain, intent, kind: 'first', prepared: dearer, resources });
   const digest = Buffer.from(digestOf(theirs, alice.address).slice(2), 'hex');
   const [recovery, ...rs] = secp256k1.sign(digest, privateKey as Uint8Array, { prehash: false, format: 'recovered' });
   const { id, bytes } = evmFamily.assemble(
@@ -91,11 +95,77 @@ it('another transaction with the nonce is a proof: the transfer fails and everyt
     alice.address,
   );
   expect(await client.broadcast(bytes)).toEqual({ outcome: 'accepted' });
+  return { lost, other, id, bytes };
+}
+
+describe('a nonce that a transaction of the sender has used up which is not on record', () => {
+  it('ends the transfer once that is final and two endpoints show it: unlocked, with the proof on record and an alert', async () => {
+    const { mine, follow, chain, ledger, balance, alice, anvil, attempts } = fixture;
+    const { lost, id } = await usedUpByAnother();
+    const { observe } = fixture.at(anvil.url, anvil.url);
+    await mine(chain.finalityDepth - 1);
+    await follow();
+    expect(await observe({ txId: lost })).toMatchObject({ state: 'absent' });
+    expect(await codeOf(ledger.failByProof({ txId: lost }))).toBe('not_cancellable');
+    await mine(1);
+    await follow();
+    expect(await observe({ txId: lost })).toMatchObject({ state: 'impossible', ends: true, hash: id });
+    expect((await attempts(lost))[0]).toMatchObject({ impossible_proof: { used_by: id, agreed_by: 2 } });
+    const { locked } = await balance(alice, 'ETH');
+    expect(await ledger.failByProof({ txId: lost })).toMatchObject({ status: 'FAILED', code: 'superseded' });
+    expect((await balance(alice, 'ETH')).locked).toBeLessThan(locked);
+  });
+
+  it('ends a parked transfer too, which the follower asks about', async () => {
+    const { mine, follow, chain, ledger, anvil } = fixture;
+    const { lost } = await usedUpByAnother();
+    await ledger.parkTransfer({ txId: lost, code: 'stuck', reason: 'not included in time' });
+    const { observe } = fixture.at(anvil.url, anvil.url);
+    await mine(chain.finalityDepth);
+    await follow({ observe: (txId) => observe({ txId }) });
+    expect(fixture.signals.at(-1)).toMatchObject({ txId: lost, observation: { state: 'impossible', ends: true } });
+    expect(await ledger.failByProof({ txId: lost })).toMatchObject({ status: 'FAILED', code: 'superseded' });
+  });
+
+  it('settles one that this transaction has carried out: its attempt is missing on record', async () => {
+    const { mine, follow, chain, ledger, alice, balance, onChain } = fixture;
+    const { lost, id } = await usedUpByAnother(parseEther('0.1'));
+    await mine(chain.confirmations);
+    await follow();
+    expect(await onChain.observe({ txId: lost })).toMatchObject({ state: 'confirmed', hash: id });
+    const { available, locked } = await balance(alice, 'ETH');
+    expect(await ledger.settleTransfer({ txId: lost })).toMatchObject({ status: 'CONFIRMED' });
+    expect(await fixture.transaction(lost)).toMatchObject({ tx_hash: id });
+    const after = await balance(alice, 'ETH');
+    expect(available + locked - after.available - after.locked).toBeGreaterThan(parseEther('0.1'));
+    expect(await knownIds(lost)).toContain(id);
+  });
+});
+
+it('another transaction with the nonce is a proof: the transfer fails and everything is unlocked', async () => {
+  const { mine, follow, client, attempts, alice, chain, onChain, ledger, balance, anvil } = fixture;
+  const { lost, id, bytes } = await usedUpByAnother();
+  const snapshot = await anvil.client.snapshot();
   await mine(1);
+  await follow();
   expect(await onChain.observe({ txId: lost })).toMatchObject({ state: 'absent' });
+  const seen = () => fixture.database.query('select owner, ordinal, id from foreign_transactions');
+  expect(await seen()).toEqual([{ owner: alice.addressKey, ordinal: '0', id }]);
+  // a reorganisation takes it back, and another block holds it
+  await anvil.client.revert({ id: snapshot });
+  await anvil.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 1_234_567_890n });
+  await anvil.client.dropTransaction({ hash: id as Hex });
+  await mine(1);
+  await follow();
+  expect(await seen()).toEqual([]);
+  expect(await client.broadcast(bytes)).toEqual({ outcome: 'accepted' });
+  await mine(1);
+  await follow();
+  expect(await seen()).toHaveLength(1);
+  expect(await findReservations(fixture.database.manager, lost)).toMatchObject([{ ordinal: 0n, usedBy: id }]);
   await mine(chain.finalityDepth);
-  expect(await onChain.observe({ txId: lost })).toMatchObject({ state: 'impossible' });
-  expect((await attempts(lost))[0]).toMatchObject({ impossible_proof: { used_by: id } });
+  expect(await onChain.observe({ txId: lost })).toMatchObject({ state: 'impossible', hash: id });
+  expect((await attempts(lost))[0]).toMatchObject({ impossible_proof: { used_by: id, sender: alice.addressKey } });
   const { locked } = await balance(alice, 'ETH');
   await refuseAttempt(fixture.database, { txId: lost, attempt: 2 });
   expect(await ledger.failByProof({ txId: lost })).toMatchObject({

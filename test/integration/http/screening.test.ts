@@ -178,6 +178,8 @@ describe('POST /transactions/{tx_id}/approve', () => {
     expectProblem(await approve(txId, { mfa_code: first }), 409, 'not_awaiting_approval');
     expect((await approve(txId, { mfa_code: code() })).status).toBe(200);
     expect(await rows(txId)).toHaveLength(1);
+    await fixture.resources.outbox.settled();
+    expect(fixture.workflows.signalled.approved.filter((id) => id === txId)).toHaveLength(1);
   });
 
   test('ten requests at once with one code: one approval', async () => {

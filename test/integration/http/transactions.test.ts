@@ -156,6 +156,19 @@ describe('POST /transactions/{tx_id}/cancel', () => {
     await fixture.resources.outbox.settled();
     expect(fixture.workflows.signalled.ended).toContain(txId);
   });
+  test('however often it is repeated, the workflow is told once, and one whose signing has begun is told nothing', async () => {
+    const [txId, signed] = [await transfer(), await transfer()];
+    await sign({ ...funded, database: fixture.database, ledger: fixture.workflows.ledger } as never, signed);
+    await fixture.resources.outbox.settled();
+    for (let times = 0; times < 20; times += 1) {
+      await cancel(txId);
+      await cancel(signed);
+      await fixture.resources.outbox.settled();
+    }
+    await fixture.dispatch();
+    expect(fixture.workflows.signalled.ended.filter((id) => id === txId)).toHaveLength(1);
+    expect(fixture.workflows.signalled.ended).not.toContain(signed);
+  });
   test('409 once signing has begun', async () => {
     const txId = await transfer();
     await sign({ ...funded, database: fixture.database, ledger: fixture.workflows.ledger } as never, txId);

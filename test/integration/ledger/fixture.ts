@@ -141,6 +141,8 @@ export interface Effect {
   fee?: bigint;
   debited?: bigint | null;
   received?: bigint | null;
+  /** Endpoints that have all shown it; default: two. */
+  agreedBy?: number | null;
   /** Blocks that the follower has scanned from the inclusion on; default: final. */
   depth?: number;
 }
@@ -150,12 +152,12 @@ const includedAt = 7;
 
 /** Stores the inclusion of an attempt as the follower does, once it has scanned so many blocks. */
 export async function include({ database }: Fixture, txId: string, attempt: number, effect: Effect = {}): Promise<void> {
-  const { success = true, fee = 21_000n, debited = null, received = debited, depth } = effect;
+  const { success = true, fee = 21_000n, debited = null, received = debited, agreedBy = 2, depth } = effect;
   await database.query(
-    `update transfer_attempts set block_number = ${includedAt}, block_hash = $3, success = $4, fee = $5, debited = $6, received = $7,
+    `update transfer_attempts set block_number = ${includedAt}, block_hash = $3, success = $4, fee = $5, debited = $6, received = $7, agreed_by = $8,
             included_id = coalesce(tx_hash, 'unseen')
       where tx_id = $1 and attempt = $2`,
-    [txId, attempt, randomHash(), success, fee.toString(), debited?.toString() ?? null, received?.toString() ?? null],
+    [txId, attempt, randomHash(), success, fee.toString(), debited?.toString() ?? null, received?.toString() ?? null, agreedBy],
   );
   const [{ chain }] = await database.query<[{ chain: string }]>('select chain from transactions where tx_id = $1', [txId]);
   const { finalityDepth } = registry.get(chain);

@@ -131,7 +131,7 @@ describe('in another block after a reorganisation', () => {
     const restore = `, block_number = 7, success = true, debited = 5, received = 5, included_id = tx_hash`;
     const clear = async () => {
       const all =
-        'block_number = null, block_hash = null, included_id = null, success = null, fee = null, debited = null, received = null';
+        'block_number = null, block_hash = null, included_id = null, success = null, fee = null, debited = null, received = null, agreed_by = null';
       await fixture.database.query(`update transfer_attempts set ${all} where tx_id = $1`, [txId]);
       expect(await contradictions()).toEqual([[txId, 'block_gone']]);
       for (let times = 1; times <= 2; times += 1) {

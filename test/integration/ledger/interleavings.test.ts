@@ -137,7 +137,7 @@ class World {
         return this.include(transfer, it);
       case 'reorg':
         return database.query(
-          `update transfer_attempts a set block_number = null, block_hash = null, included_id = null from transactions t
+          `update transfer_attempts a set block_number = null, block_hash = null, included_id = null, agreed_by = null from transactions t
             where t.tx_id = a.tx_id and t.ended_at is null and a.tx_id = $1`,
           [transfer],
         );

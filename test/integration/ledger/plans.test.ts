@@ -167,6 +167,11 @@ test.each([
     `select ordinal + 1 from reservations where chain = 'ethereum' and owner = 'a50' and ordinal >= 290`,
   ],
   [
+    'what is in front of a transfer',
+    'reservations_by_ordinal',
+    `select b.tx_id from reservations b where b.chain = 'ethereum' and b.owner = 'a50' and b.ordinal is not null and b.ordinal < 290 order by b.ordinal desc limit 1`,
+  ],
+  [
     'what a transfer has reserved',
     'reservations_',
     `select * from reservations where tx_id = ${transfer} and released_at is null order by reservation_id`,

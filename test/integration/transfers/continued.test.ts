@@ -1,6 +1,8 @@
+import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
+import { statusQuery } from '../../../src/messages/progress';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
-import { chainObservedSignal } from '../../../src/messages/transfer';
+import { abandonUpdate, chainObservedSignal, retryUpdate } from '../../../src/messages/transfer';
 import { booksAgree, ServedWorkflows, until } from './served';
 
 /** A transfer whose history has become long. */
@@ -27,6 +29,42 @@ test('continues in a new run while it waits for the chain, and is settled there'
   await booksAgree(fixture);
   await served.record(transferWorkflowId(txId), 'transfer-continued', { runId });
   await served.record(transferWorkflowId(txId), 'transfer-confirmed-continued');
+});
+
+test('a parked transfer that is retried again and again continues in a new run; what is refused leaves nothing in its history', async () => {
+  let isRefused = true;
+  await served.serve({
+    sign: () => {
+      if (isRefused) throw ApplicationFailure.create({ type: 'intent_mismatch', message: 'no', nonRetryable: true });
+    },
+  });
+  const txId = await served.submit({ amount: '1' });
+  const newest = served.client.workflow.getHandle(transferWorkflowId(txId));
+  const isParked = () => until('parked', async () => (await newest.query(statusQuery)).step === 'park');
+  const runs: string[] = [];
+  for (let times = 0; times < 12; times += 1) {
+    await isParked();
+    const { runId } = await newest.describe();
+    if (runs.at(-1) !== runId) runs.push(runId);
+    await newest.executeUpdate(retryUpdate).catch((error: unknown) => {
+      // it has just gone on in another run, which has not parked it yet
+      if (!(error instanceof WorkflowUpdateFailedError)) throw error;
+    });
+  }
+  expect(runs.length).toBeGreaterThan(1);
+  await served.record(transferWorkflowId(txId), 'transfer-parked-continued', { runId: runs[0] });
+  await isParked();
+  isRefused = false;
+  expect(await served.operations.retry(txId)).toBe('retrying');
+  await until('followed', async () => (await newest.query(statusQuery)).step === 'confirm');
+  for (let times = 0; times < 50; times += 1)
+    await expect(newest.executeUpdate(abandonUpdate)).rejects.toMatchObject({ cause: { type: 'business_error' } });
+  const { events } = await newest.fetchHistory();
+  const accepted = events?.filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes) ?? [];
+  // none but the retry
+  expect(accepted.length).toBeLessThan(2);
+  await served.ends(txId, 'CONFIRMED');
+  await newest.result();
 });
 
 test('continues in a new run while it waits behind a parked transfer, and is signed there', async () => {

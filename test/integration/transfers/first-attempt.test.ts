@@ -4,6 +4,7 @@ import type { Hex } from '../../../src/chains/types';
 import { mainTaskQueue } from '../../../src/messages/task-queues';
 import type { OrderedAttempt } from '../../../src/messages/transfer';
 import { transferWorkflowId, workflowTypes } from '../../../src/messages/workflow-ids';
+import { GatewayError } from '../../../src/platform/errors';
 import { newId } from '../../../src/platform/ids';
 import { transferWorkflowsOn } from '../../../src/transfers/start/workflows';
 import type { FollowFixture } from '../following/fixture';
@@ -35,6 +36,35 @@ test('a fee above the absolute cap of the chain: FAILED and unlocked', async () 
   await expect(handleOf(txId).result()).rejects.toMatchObject({ cause: { type: 'fee_above_bound' } });
   expect(await fixture.transaction(txId)).toMatchObject({ status: 'FAILED', signing_begun_at: null });
   await record(txId, 'transfer-failed-fee-above-bound');
+});
+
+test('a chain that does not say what it would take, in words that nobody knows: asked again for some time, then parked unsigned; a later try, without an operator, goes on', async () => {
+  let isRefused = true;
+  let asked = 0;
+  await served.serve({
+    chain: {
+      prepareAttempt: (input) => {
+        asked += 1;
+        if (isRefused) throw new GatewayError('not_estimated', 'The nodes could not estimate it (code -32000)');
+        return fixture.onChain.prepareAttempt(input);
+      },
+    },
+  });
+  const [txId, cancelled] = [await served.submit({ amount: '2' }), await served.submit({ amount: '2' })];
+  await is(txId, 'NEEDS_ATTENTION');
+  await is(cancelled, 'NEEDS_ATTENTION');
+  expect(await fixture.transaction(txId)).toMatchObject({ failure_code: 'not_estimated', signing_begun_at: null });
+  expect(asked).toBeGreaterThan(3);
+  const before = asked;
+  await new Promise((resolve) => setTimeout(resolve, 2 * fixture.chain.stuckAfterMs));
+  expect(asked).toBe(before);
+  await fixture.ledger.cancelTransfer({ txId: cancelled });
+  await transferWorkflowsOn(served.client).signal(cancelled, 'ended');
+  expect(await handleOf(cancelled).result()).toMatchObject({ status: 'CANCELLED' });
+  isRefused = false;
+  await served.ends(txId, 'CONFIRMED');
+  await handleOf(txId).result();
+  await record(txId, 'transfer-confirmed-not-estimated');
 });
 
 test('an approval that the client has come to require: it is waited for, and signing begins once it is not required any more', async () => {

@@ -247,6 +247,33 @@ test('a cancellation that another run has begun: the signed bytes are withheld, 
   await record(txId, 'transfer-failed-blacklisted-withheld');
 });
 
+test('what has succeeded without moving anything fails once it is final, and everything but the fee is unlocked', async () => {
+  const address = fixture.chain.tokens.find(({ symbol }) => symbol === 'USDC')?.contract as Hex;
+  const bytecode = (await fixture.anvil.client.getCode({ address })) as Hex;
+  const { observe } = fixture.at(fixture.anvil.url, fixture.anvil.url);
+  await served.serve({
+    chain: {
+      observe,
+      broadcast: async (input) => {
+        // the token returns success and moves nothing
+        await fixture.anvil.client.setCode({ address, bytecode: '0x600160005260206000f3' });
+        return fixture.onChain.broadcast(input);
+      },
+    },
+  });
+  const txId = await served.submit();
+  await until('executed', async () => {
+    await fixture.mine();
+    await fixture.follow();
+    return (await fixture.attempts(txId))[0]?.success === true;
+  });
+  await fixture.anvil.client.setCode({ address, bytecode });
+  await served.ends(txId, 'FAILED');
+  expect(await fixture.transaction(txId)).toMatchObject({ failure_code: 'transfer_not_observed' });
+  await booksAgree(fixture);
+  await record(txId, 'transfer-failed-not-observed');
+});
+
 describe('the line of a sender', () => {
   const refuse = () => {
     throw ApplicationFailure.create({ type: 'intent_mismatch', message: 'no', nonRetryable: true });

@@ -14,6 +14,7 @@ import { areOrdersCompared } from '../../../src/orders/reconcile-required';
 import type { AskForOrders } from '../../../src/orders/node-orders';
 import { houseClientId } from '../../../src/platform/house';
 import { newId } from '../../../src/platform/ids';
+import { formatAmount } from '../../../src/platform/money';
 import { getSignedType, typeOfOrder } from '../../../src/signed-types';
 import { acceptTransfer } from '../../../src/transfers/accept/accept';
 import { recordAbandonRequest } from '../../../src/transfers/operate/operator-requests';
@@ -237,6 +238,28 @@ test('a cancellation whose reason is lost goes on: the operator who rebuilds it 
   ]);
   const again = await ledger.beginSigning({ txId, lastAttempt: 2, kind: 'resume' });
   expect(again).toMatchObject({ outcome: 'begun', kind: 'cancellation', unsigned });
+});
+
+test('a payment of all the coins there are comes back with its cancellation, which their amount pays for', async () => {
+  const { database, ledger: lost } = fixture;
+  await makeBackup();
+  const bound = (await lost.lockTransfer(request({ idempotencyKey: newId(), tokenSymbol: 'ETH', amount: '1' }))).txId;
+  const [{ fee_locked: fee }] = await database.query<[{ fee_locked: string }]>(
+    'select fee_locked from transactions where tx_id = $1',
+    [bound],
+  );
+  await lost.cancelTransfer({ txId: bound });
+  const whole = { idempotencyKey: newId(), tokenSymbol: 'ETH', amount: formatAmount(10n * ether - BigInt(fee), 18) };
+  const { txId } = await lost.lockTransfer(request(whole));
+  const first = await begun(fixture, { txId, fees: { gasLimit: 21_000n } });
+  await recordAbandonRequest(database.manager, { txId, attempt: 1, operator: 'somebody' });
+  const fees = { gasLimit: 21_000n, maxFeePerGas: (2n * BigInt(fee)) / 21_000n };
+  const second = await begun(fixture, { txId, attempt: 2, kind: 'cancellation', fees });
+  for (const { order, unsigned } of [first, second]) seen.push({ compact: order, unsigned });
+  await restore();
+  expect(await run({ apply: true })).toMatchObject({ rows: [{ subject: txId, result: 'rebuilt' }], isOpen: true });
+  const again = await ledger.beginSigning({ txId, lastAttempt: 2, kind: 'resume' });
+  expect(again).toMatchObject({ outcome: 'begun', kind: 'cancellation', unsigned: second.unsigned });
 });
 
 test('what cannot be rebuilt keeps the gateway closed, until an operator accepts that on record', async () => {

@@ -3,7 +3,7 @@ import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { Worker } from '@temporalio/worker';
 import { createFollowActivity } from '../../../activities/follow';
 import { withMappedErrors } from '../../../activities/errors';
-import type { Hex } from '../../../src/chains/types';
+import type { ChainDefinition, Hex } from '../../../src/chains/types';
 import type { AuthoriserActivities } from '../../../src/messages/authoriser';
 import { type NodeIndex, nodeIndexes } from '../../../src/messages/nodes';
 import type { SigningClaims } from '../../../src/messages/order';
@@ -214,8 +214,8 @@ export class ServedWorkflows extends ServedChain<FollowFixture> {
 }
 
 /** An account that has 1 ETH and 5 USDC. */
-export async function createFundedFixture(stuckAfterMs = 500): Promise<FollowFixture> {
-  const fixture = await createFollowFixture({ stuckAfterMs });
+export async function createFundedFixture(stuckAfterMs = 500, changes: Partial<ChainDefinition> = {}): Promise<FollowFixture> {
+  const fixture = await createFollowFixture({ stuckAfterMs, ...changes });
   await fixture.send(fixture.alice, ether);
   await fixture.mint(fixture.alice, 5_000_000n);
   await fixture.mine(4);

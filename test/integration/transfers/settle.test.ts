@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import { listAuditLog } from '../../../src/audit/list';
+import { formatAmount } from '../../../src/platform/money';
 import { activateWallet } from '../../../src/wallets/activate-wallet';
 import { newId } from '../../../src/platform/ids';
 import { recordAbandonRequest } from '../../../src/transfers/operate/operator-requests';
 import { reconcileReorg } from '../../../src/transfers/confirm/reconcile-reorg';
 import { buildKey, signAs } from '../../factories';
 import { balances, begin, codeOf, ether, ethereum, fund, include, sign, usdc, type Fixture } from '../ledger/fixture';
+import { abandonable } from './abandonable';
 import { useFundedFixture } from './fixture';
 
 let fixture: Fixture;
@@ -118,20 +120,116 @@ describe('settle', () => {
   });
 
   test.each([null, 0n])(
-    'success without the payment (%s): parked, nothing unlocked, settled once it is seen',
+    'success without the payment (%s): nothing is unlocked before it is final; then FAILED, refunded but for the fee, and alerted',
     async (debited) => {
       const txId = await submitted();
-      await include(fixture, txId, 1, { debited });
-      expect(await fixture.ledger.settleTransfer({ txId })).toMatchObject({
-        status: 'NEEDS_ATTENTION',
-        code: 'transfer_not_observed',
-      });
+      for (const depth of [ethereum.confirmations, ethereum.finalityDepth - 1]) {
+        await include(fixture, txId, 1, { debited, fee: 5_000n, depth });
+        expect(await fixture.ledger.settleTransfer({ txId })).toMatchObject({ status: 'WAITING' });
+      }
       expect(await balances(fixture, 'USDC')).toEqual([990n * usdc, 10n * usdc]);
-      await include(fixture, txId, 1, { debited: 10n * usdc });
-      expect((await fixture.ledger.settleTransfer({ txId })).status).toBe('CONFIRMED');
-      expect(await row(txId)).toMatchObject({ failureCode: null, failureMessage: null });
+      await include(fixture, txId, 1, { debited, fee: 5_000n });
+      const failed = { status: 'FAILED', code: 'transfer_not_observed', reason: expect.stringContaining('without moving USDC') };
+      for (let times = 0; times < 2; times += 1) expect(await fixture.ledger.settleTransfer({ txId })).toMatchObject(failed);
+      expect(await balances(fixture, 'USDC')).toEqual([1000n * usdc, 0n]);
+      expect(await balances(fixture, 'ETH')).toEqual([10n * ether - 5_000n, 0n]);
+      expect(fixture.alerts).toMatchObject([{ alert: 'transfer_not_observed', tx_id: txId }]);
     },
   );
+
+  test('what fails is not unlocked before every configured endpoint has shown it; where there is one, it is unlocked if it was reverted', async () => {
+    const txId = await submitted();
+    await include(fixture, txId, 1, { success: false, agreedBy: null });
+    expect(await fixture.ledger.settleTransfer({ txId })).toMatchObject({ status: 'WAITING' });
+    expect(await balances(fixture, 'USDC')).toEqual([990n * usdc, 10n * usdc]);
+    await include(fixture, txId, 1, { success: false, agreedBy: 1 });
+    expect(await fixture.ledger.settleTransfer({ txId })).toMatchObject({ status: 'FAILED', code: 'reverted_on_chain' });
+  });
+
+  test('that a payment has moved nothing is not believed of one endpoint: an operator is asked until a second one shows it', async () => {
+    const txId = await submitted();
+    await include(fixture, txId, 1, { debited: null, agreedBy: null });
+    expect(await fixture.ledger.settleTransfer({ txId })).toMatchObject({ status: 'WAITING' });
+    await include(fixture, txId, 1, { debited: null, agreedBy: 1 });
+    const parked = { status: 'NEEDS_ATTENTION', code: 'transfer_not_observed', reason: expect.stringContaining('a second one') };
+    for (let times = 0; times < 2; times += 1) expect(await fixture.ledger.settleTransfer({ txId })).toMatchObject(parked);
+    expect(await row(txId)).toMatchObject({ status: 'NEEDS_ATTENTION' });
+    expect(await balances(fixture, 'USDC')).toEqual([990n * usdc, 10n * usdc]);
+    await include(fixture, txId, 1, { debited: null, agreedBy: 2 });
+    expect(await fixture.ledger.settleTransfer({ txId })).toMatchObject({ status: 'FAILED' });
+    expect(await balances(fixture, 'USDC')).toEqual([1000n * usdc, 0n]);
+  });
+
+  test('success of which the payment is seen before it is final: CONFIRMED', async () => {
+    const txId = await submitted();
+    await include(fixture, txId, 1, { debited: null, depth: ethereum.confirmations });
+    expect(await fixture.ledger.settleTransfer({ txId })).toMatchObject({ status: 'WAITING' });
+    await include(fixture, txId, 1, { debited: 10n * usdc, depth: ethereum.confirmations });
+    expect((await fixture.ledger.settleTransfer({ txId })).status).toBe('CONFIRMED');
+  });
+
+  test('what only the recipient is shown to have got has left the account', async () => {
+    const txId = await submitted();
+    await include(fixture, txId, 1, { debited: null, received: 10n * usdc });
+    expect((await fixture.ledger.settleTransfer({ txId })).status).toBe('CONFIRMED');
+    expect(await balances(fixture, 'USDC')).toEqual([990n * usdc, 0n]);
+  });
+
+  test('the database itself refuses the end of one as the other', async () => {
+    const txId = await submitted();
+    const end = (status: string) =>
+      fixture.database.query(
+        `update transactions t set status = $2, version = version + 1, tx_hash = a.included_id, block_number = a.block_number, block_hash = a.block_hash
+           from transfer_attempts a where a.tx_id = t.tx_id and t.tx_id = $1`,
+        [txId, status],
+      );
+    const refused = /without an on-chain result/;
+    await include(fixture, txId, 1, { debited: 0n });
+    await expect(end('CONFIRMED')).rejects.toThrow(refused);
+    await include(fixture, txId, 1, { debited: 1n });
+    await expect(end('FAILED')).rejects.toThrow(refused);
+    for (const agreedBy of [null, 1]) {
+      await include(fixture, txId, 1, { debited: null, agreedBy });
+      await expect(end('FAILED')).rejects.toThrow(refused);
+    }
+    await include(fixture, txId, 1, { success: false, agreedBy: null });
+    await expect(end('FAILED')).rejects.toThrow(refused);
+    // only its postings are missing
+    await include(fixture, txId, 1, { debited: null, agreedBy: 2 });
+    await expect(end('FAILED')).rejects.not.toThrow(refused);
+  });
+
+  test('a native transfer of the whole balance is cancelled at a fee above its bound: what was to be moved pays for it', async () => {
+    const { feeLocked: bound } = await row(await locked({ tokenSymbol: 'ETH', amount: '1' }));
+    const whole = (await balances(fixture, 'ETH'))[0] - bound;
+    const txId = await locked({ tokenSymbol: 'ETH', amount: formatAmount(whole, 18) });
+    await sign(fixture, txId, 1, { gasLimit: 21_000n });
+    await fixture.ledger.markSubmitted({ txId, attempt: 1 });
+    expect((await balances(fixture, 'ETH'))[0]).toBe(0n);
+    await abandonable(fixture, txId);
+    const fees = { gasLimit: 21_000n, maxFeePerGas: (2n * bound) / 21_000n };
+    const begun = await begin(fixture, { txId, attempt: 2, kind: 'cancellation', fees });
+    if (begun.outcome !== 'begun') throw new Error(JSON.stringify(begun));
+    expect(await fixture.ledger.beginSigning({ txId, lastAttempt: 2, kind: 'resume' })).toMatchObject({ outcome: 'begun' });
+    await fixture.ledger.recordSigned({ txId, attempt: 2, signatures: signAs(fixture.wallet, fixture.account, begun.unsigned) });
+    await fixture.ledger.markSubmitted({ txId, attempt: 2 });
+    expect(await row(txId)).toMatchObject({ feeLocked: bound });
+    const fee = (3n * bound) / 2n;
+    await include(fixture, txId, 2, { fee, debited: 0n });
+    expect(await fixture.ledger.settleTransfer({ txId })).toMatchObject({ status: 'FAILED', code: 'abandoned' });
+    expect((await balances(fixture, 'ETH'))[0]).toBe(whole + bound - fee);
+    expect(fixture.alerts).toEqual([]);
+  });
+
+  test('a replacement of it at such a fee is refused: what is to be moved pays for no fee', async () => {
+    const { feeLocked: bound } = await row(await locked({ tokenSymbol: 'ETH', amount: '1' }));
+    const whole = (await balances(fixture, 'ETH'))[0] - bound;
+    const txId = await locked({ tokenSymbol: 'ETH', amount: formatAmount(whole, 18) });
+    await sign(fixture, txId, 1, { gasLimit: 21_000n });
+    await fixture.ledger.markSubmitted({ txId, attempt: 1 });
+    const fees = { gasLimit: 21_000n, maxFeePerGas: (2n * bound) / 21_000n };
+    expect(await begin(fixture, { txId, attempt: 2, fees })).toMatchObject({ outcome: 'refused', code: 'fee_above_bound' });
+  });
 
   test('a fee above what is locked is taken from what is there', async () => {
     const txId = await submitted();
@@ -209,7 +307,7 @@ describe('settle', () => {
       );
     const gone = (txId: string) =>
       fixture.database.query(
-        'update transfer_attempts set block_number = null, block_hash = null, included_id = null, success = null, fee = null, debited = null, received = null where tx_id = $1',
+        'update transfer_attempts set block_number = null, block_hash = null, included_id = null, success = null, fee = null, debited = null, received = null, agreed_by = null where tx_id = $1',
         [txId],
       );
 
@@ -228,6 +326,18 @@ describe('settle', () => {
       }
       expect(await balances(fixture, 'USDC')).toEqual([990n * usdc, 0n]);
       expect(fixture.alerts).toEqual([]);
+    });
+
+    test('refunded, and reverted again in another block: it stands there once every endpoint has shown that', async () => {
+      const txId = await submitted();
+      await include(fixture, txId, 1, { success: false, fee: 5_000n });
+      await fixture.ledger.settleTransfer({ txId });
+      await gone(txId);
+      await include(fixture, txId, 1, { success: false, fee: 5_000n, agreedBy: null });
+      expect(await standing(txId)).toBe('unagreed');
+      await include(fixture, txId, 1, { success: false, fee: 6_000n, agreedBy: 1 });
+      expect(await standing(txId)).toBe('stands');
+      expect(await balances(fixture, 'ETH')).toEqual([10n * ether - 6_000n, 0n]);
     });
 
     test('refunded, and now executed: nothing is posted, the accounts are frozen', async () => {

@@ -1,5 +1,7 @@
+import { createChainActivities } from '../../../activities/chain';
 import { verifyLedger } from '../../../src/ledger/verify';
 import { tronFixture } from '../../families/tron';
+import { connectTron } from '../../tron-client';
 import { trx, usdt } from '../../tron-simulator';
 import { createTronFixture, type TronFixture } from './fixture';
 
@@ -86,11 +88,19 @@ test('a token that has become much dearer: OUT_OF_ENERGY, FAILED with all that t
 });
 
 // the last one: the token does nothing afterwards
-test('a call that succeeds without a Transfer event has paid nobody: an operator looks at it, and the tokens stay locked', async () => {
+test('a call that succeeds without a Transfer event has paid nobody: FAILED once two endpoints show it, and the tokens are back', async () => {
   const before = await fixture.balance(fixture.alice, 'USDT');
-  const { transaction, receipt } = await transferUsdt(() => fixture.simulated.control('contract', { address: usdt, code: '00' }));
+  const { txId, settled, receipt } = await transferUsdt(() =>
+    fixture.simulated.control('contract', { address: usdt, code: '00' }),
+  );
   expect(receipt).toMatchObject({ receipt: { result: 'SUCCESS' } });
   expect(receipt.log).toBeUndefined();
-  expect(transaction).toMatchObject({ status: 'NEEDS_ATTENTION', failure_code: 'transfer_not_observed' });
-  expect(await fixture.balance(fixture.alice, 'USDT')).toEqual({ available: before.available - 5_000_000n, locked: 5_000_000n });
+  // one endpoint alone may have left it out
+  expect(settled).toMatchObject({ status: 'NEEDS_ATTENTION', code: 'transfer_not_observed' });
+  const clients = new Map([[fixture.chain.name, connectTron(fixture.simulated, ['one', 'other'])]]);
+  const { observe } = createChainActivities({ ...fixture.options, clients });
+  expect(await observe({ txId })).toMatchObject({ state: 'confirmed' });
+  const failed = { status: 'FAILED', code: 'transfer_not_observed' };
+  expect(await fixture.ledger.settleTransfer({ txId })).toMatchObject(failed);
+  expect(await fixture.balance(fixture.alice, 'USDT')).toEqual(before);
 });

@@ -93,6 +93,29 @@ describe('a transfer', () => {
   });
 });
 
+describe('transfers on a chain with a block every 12 seconds', () => {
+  const served = new ServedChain(() => createFundedFixture(stuckAfterMs, { blockTimeMs: 12_000 }));
+
+  test('are not asked for while their confirmation is on its way: the follower tells them', async () => {
+    const { fixture, client } = served;
+    let asked = 0;
+    const observe = (input: { txId: string }) => {
+      asked += 1;
+      return fixture.onChain.observe(input);
+    };
+    await served.serve({ chain: { observe } });
+    const toAddress = fixture.bob.address;
+    const txIds: string[] = [];
+    for (let count = 0; count < 5; count += 1) txIds.push(await served.submit({ tokenSymbol: 'USDC', amount: '1', toAddress }));
+    for (const txId of txIds) await until('sent', async () => (await served.status(txId)) === 'SUBMITTED');
+    await new Promise((resolve) => setTimeout(resolve, 18_000));
+    await fixture.mine(fixture.chain.confirmations);
+    await fixture.follow({ signalTransfer: observationSignaller(client) });
+    for (const txId of txIds) await client.workflow.getHandle(transferWorkflowId(txId)).result();
+    expect(asked).toBe(0);
+  });
+});
+
 describe('a settlement', () => {
   const served = new ServedSettlements(() => createSettlementFixture({ stuckAfterMs }));
 

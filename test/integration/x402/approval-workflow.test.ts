@@ -338,6 +338,26 @@ describe('what one node shows is no verdict at once', () => {
   });
 });
 
+test('a payment that no node estimates is asked for again while there is time; then it is over, and that is recorded', async () => {
+  const txId = await fixture.accept(600);
+  const { database, logger, getSignedType } = fixture.options;
+  const client = Object.create(fixture.client) as ChainClient;
+  client.prepare = () => Promise.reject(new GatewayError('not_estimated', 'in words that nobody knows'));
+  const clients = new Map([[fixture.chain.name, client]]);
+  const ask = () => prepareAttempt({ database, clients, logger, getSignedType }, { txId, attempt: 1, kind: 'first' });
+  await expect(ask()).rejects.toMatchObject({ code: 'not_estimated' });
+  const refusals = () => database.query('select code from refusals where tx_id = $1', [txId]);
+  expect(await refusals()).toEqual([]);
+  await database.transaction(async (manager) => {
+    await manager.query('set local session_replication_role = replica');
+    await manager.query('update x402_settlements set window_end = extract(epoch from now())::bigint - 2 where tx_id = $1', [
+      txId,
+    ]);
+  });
+  await expect(ask()).rejects.toMatchObject({ code: 'expired' });
+  expect(await refusals()).toEqual([{ code: 'expired' }]);
+});
+
 test('coins are made once, whoever asks at the same time', async () => {
   const txId = await fixture.accept(600, await approval());
   const { database, chain, getFamily } = fixture;

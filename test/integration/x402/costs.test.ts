@@ -147,7 +147,7 @@ describe('of a payer whose payments fail', () => {
     const [first] = [await executed(payer), await executed(payer)];
     await setLimit(1);
     await fixture.database.query(
-      `update transfer_attempts set block_number = null, block_hash = null, included_id = null, success = null, fee = null, debited = null,
+      `update transfer_attempts set block_number = null, block_hash = null, included_id = null, success = null, fee = null, debited = null, agreed_by = null,
          received = null where tx_id = $1`,
       [first],
     );

@@ -161,6 +161,9 @@ test.each(['900', '0', null])(
     const alerts: object[] = [];
     const log = { error: (alert: object) => void alerts.push(alert) };
     const ledger = createTestLedger({ database, registry: fixture.registry, log });
+    expect(await ledger.settleTransfer({ txId })).toMatchObject({ status: 'WAITING' });
+    // as the only endpoint has shown it once more
+    await database.query('update transfer_attempts set agreed_by = 1 where tx_id = $1', [txId]);
     expect(await ledger.settleTransfer({ txId })).toMatchObject(end);
     expect(await ledger.settleTransfer({ txId })).toMatchObject(end);
     expect(alerts).toEqual([{ alert: 'settlement_not_paid', tx_id: txId, chain: chain.name, symbol: 'USDC' }]);

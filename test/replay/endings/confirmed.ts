@@ -30,10 +30,18 @@ export const confirmed = {
   'transfer-confirmed-key-frozen': ['signTransaction: failed', ...retried, ...settled],
   'transfer-confirmed-nodes-refused': ['signTransaction: failed', ...retried, ...settled],
   'transfer-confirmed-pair-banned': ['signTransaction: failed', 'timer', 'signTransaction: done', ...settled],
-  'transfer-confirmed-retry-refused': ['update retry', 'signTransaction: failed', ...retried, ...settled],
+  'transfer-confirmed-retry-refused': ['signTransaction: failed', ...retried, ...settled],
   'transfer-confirmed-refusals-unproven': ['recordNodeRefusals: not accepted', ...retried, ...settled],
   'transfer-confirmed-signed-elsewhere': ['signTransaction: failed', 'signal chainObserved', ...settled],
   'transfer-confirmed-sent-before-signed': ['broadcast: unsigned', resumed, ...settled],
+
+  'transfer-confirmed-not-estimated': [
+    'prepareAttempt first: failed',
+    'parkTransfer: parked',
+    'timer',
+    'prepareAttempt first: done',
+    ...settled,
+  ],
 
   // refused or not included in time
   'transfer-confirmed-observation-outdated': ['parkTransfer: parked', 'signal chainObserved', 'update retry', ...settled],

@@ -10,6 +10,7 @@ const blacklisted = 'FAILED address_blacklisted';
 /** Transfers that failed after signing had begun. */
 export const failed = {
   'transfer-failed-on-chain': ['broadcast: accepted', refunded, 'FAILED reverted_on_chain'],
+  'transfer-failed-not-observed': ['broadcast: accepted', refunded, 'FAILED transfer_not_observed'],
 
   // abandoned by an operator, or too late to be sent once more
   'transfer-failed-abandoned': ['update abandon', cancellation, refunded, 'FAILED abandoned'],

@@ -1,5 +1,8 @@
 import type { KnownAttempt } from '../../../src/chains/chain-client';
 import { SolanaChainClient } from '../../../src/chains/solana/client';
+import { toBytes } from '../../../src/chains/solana/codec/address';
+import { toBase58 } from '../../../src/chains/solana/codec/base58';
+import { associatedTokenAccount } from '../../../src/chains/solana/codec/token-account';
 import { validBlocks } from '../../../src/chains/solana/expiry';
 import { readForeign } from '../../../src/chains/solana/foreign';
 import type { Hex, JsonObject } from '../../../src/chains/types';
@@ -41,8 +44,17 @@ const refusing = () => {
 /** As a block shows what somebody has sent. */
 function executed(): JsonObject {
   const raw = Buffer.from(bytes.slice(2), 'hex').fill(7, 1, 65);
-  const balances = readForeign(raw, []).keys.map(() => 1_000_000);
-  return { transaction: [raw.toString('base64'), 'base64'], meta: { err: null, preBalances: balances, postBalances: balances } };
+  const { keys } = readForeign(raw, []);
+  const balances = keys.map(() => 1_000_000);
+  const { from, token: mint } = authorisedOnSolana;
+  const source = toBase58(associatedTokenAccount(toBytes(from), toBytes(mint), 'token'));
+  const [preTokenBalances, postTokenBalances] = ['1000', '0'].map((amount) => [
+    { accountIndex: keys.indexOf(source), mint, owner: from, uiTokenAmount: { amount } },
+  ]);
+  return {
+    transaction: [raw.toString('base64'), 'base64'],
+    meta: { err: null, preBalances: balances, postBalances: balances, preTokenBalances, postTokenBalances } as JsonObject,
+  };
 }
 
 test('every endpoint shows that no block holds it', async () => {
@@ -75,7 +87,7 @@ test('one leaves out the transaction that the other has: it is included, under i
   nodes[1].mine(1, [executed()]);
   mine();
   const { id } = readForeign(Buffer.from((executed().transaction as string[])[0] as string, 'base64'), []);
-  expect(await status()).toMatchObject([{ state: 'included', id, effect: { success: true, fee: 0n } }]);
+  expect(await status()).toMatchObject([{ state: 'included', id, effect: { success: true, fee: 0n, debited: 1_000n } }]);
 });
 
 test('of a busy settler only a block is read as a whole that has a transaction with all accounts of the payment', async () => {

@@ -301,6 +301,33 @@ describe('status', () => {
     expect(await statusOf(made)).toMatchObject({ effect: { success: true, fee: 2_044_280n, debited: 500n, received: 499n } });
   });
 
+  it.each<[string, Record<string, [string, string]>, Record<string, [string, string]>]>([
+    ['no balances', {}, {}],
+    ['no balance of the payer before', {}, { [accountOf(from)]: [from, '400'], [accountOf(to)]: [to, '499'] }],
+    ['no balance of the payer after', { [accountOf(from)]: [from, '900'] }, { [accountOf(to)]: [to, '499'] }],
+    ['no balance of the recipient', { [accountOf(from)]: [from, '900'] }, { [accountOf(from)]: [from, '400'] }],
+  ])('a token of which a node shows %s: not known to have moved, and no end of a transfer', async (_, before, after) => {
+    const made = await make(usdc(500n));
+    const [preTokenBalances, postTokenBalances] = [before, after].map((amounts) => tokens(made.bytes, amounts));
+    const other = await StubNode.start();
+    const whole = {
+      preTokenBalances: tokens(made.bytes, { [accountOf(from)]: [from, '900'] }),
+      postTokenBalances: tokens(made.bytes, { [accountOf(from)]: [from, '400'], [accountOf(to)]: [to, '499'] }),
+    };
+    try {
+      node.mine(1, [executed(made.bytes, { [from]: -5_000 }, { preTokenBalances, postTokenBalances } as JsonObject)]);
+      other.mine(1, [executed(made.bytes, { [from]: -5_000 }, whole)]);
+      expect(await statusOf(made)).toMatchObject({ state: 'included' });
+      expect((await client.effects([made])).get(made.id)).toMatchObject(
+        after[accountOf(to)] ? { success: true, debited: null } : { success: true, received: null },
+      );
+      const asked = new SolanaChainClient(solanaChain, [node.url, other.url]);
+      expect(await asked.effectAtEach(made)).toEqual([null, expect.objectContaining({ debited: 500n, received: 499n })]);
+    } finally {
+      await other.stop();
+    }
+  });
+
   it('impossible once no block that may hold it does, and as many more as watching goes deep', async () => {
     const start = node.head;
     const made = await make(sol(5n));

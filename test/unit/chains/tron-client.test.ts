@@ -108,6 +108,32 @@ describe('tokens', () => {
     expect(effect?.fee).toBeLessThanOrEqual(BigInt(made.prepared.feeBound));
   });
 
+  test('for the end of a transfer every endpoint is asked what it shows: one leaves out the logs, the block, or what the contract has done', async () => {
+    const made = await make(pay(newHolder().address, 5_000_000n, usdt));
+    await client.broadcast(made.bytes);
+    await mine();
+    await solidify();
+    const effect = await effectOf(made);
+    const asked = connectTron(chain, ['honest', 'other']);
+    const item = { id: made.id, intent: made.intent, unsigned: made.unsigned };
+    expect(await asked.effectAtEach(item)).toEqual([effect, effect]);
+    const lie = (name: string | null) => chain.control('endpoint', { name: 'other', lie: name });
+    await lie('logs');
+    expect(await asked.effectAtEach(item)).toEqual([effect, { ...effect, debited: null, received: null }]);
+    await lie('absent');
+    expect(await asked.effectAtEach(item)).toEqual([effect, null]);
+    await lie('ids');
+    expect(await asked.effectAtEach(item)).toEqual([
+      effect,
+      { ...effect, blockHash: expect.not.stringMatching(effect?.blockHash ?? '') },
+    ]);
+    // a failure that has left logs
+    await lie('failed');
+    expect(await asked.effectAtEach(item)).toEqual([effect, null]);
+    await chain.control('endpoint', { name: 'other', lie: null, down: true });
+    expect(await asked.effectAtEach(item)).toEqual([effect, null]);
+  });
+
   test('the fee limit has room for a penalty that grows before the transfer is executed', async () => {
     await chain.control('contract', { address: usdt, energyFactor: 10_000 });
     const made = await make(pay(to().address, 1n, usdt));
@@ -140,6 +166,11 @@ describe('tokens', () => {
     expect(effect).toMatchObject({ success: false, debited: null, received: null });
     expect(effect?.fee).toBeGreaterThan(0n);
     expect(effect?.fee).toBeLessThanOrEqual(BigInt(made.prepared.feeBound));
+  });
+
+  test('a call that no node executes, for a reason that is not known, is no outage', async () => {
+    const intent = pay(to().address, 3n, newHolder().address);
+    await expect(client.prepare({ kind: 'first', intent, previous: [] })).rejects.toMatchObject({ code: 'not_estimated' });
   });
 
   test('bandwidth and energy that are staked for are counted in what the account needs, and not in the bound', async () => {

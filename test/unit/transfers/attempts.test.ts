@@ -9,6 +9,7 @@ const inclusion: Inclusion = {
   fee: 1n,
   debited: null,
   received: null,
+  agreedBy: null,
   depth: 1n,
 };
 const attempt = (number: number, changes: Partial<Attempt> = {}): Attempt => ({

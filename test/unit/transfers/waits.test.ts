@@ -1,3 +1,4 @@
+import { loadRegistry } from '../../../src/chains/registry';
 import { PollBackoff } from '../../../workflows/transfer/poll-backoff';
 import { reserveWaits } from '../../../workflows/transfer/waits';
 
@@ -9,11 +10,36 @@ test('a reservation is tried again by the block time of its chain: for an hour, 
   expect(reserveWaits(100)).toMatchObject({ firstMs: 1_000, longestMs: 30_000 });
 });
 
-test('a chain is asked directly after twice as long each time, at first by its block time', () => {
+test('a chain is asked directly once the confirmation should be there, then after twice as long each time', () => {
   const polls = new PollBackoff();
   expect([polls.next(Infinity), polls.next(Infinity), polls.next(1_000)]).toEqual([15_000, 30_000, 1_000]);
-  polls.adopt(20 * minute);
-  expect(Array.from({ length: 6 }, () => polls.next(Infinity) / minute)).toEqual([1, 2, 4, 8, 16, 20]);
+  polls.adopt(12_000, 12);
+  expect([polls.next(Infinity), polls.next(Infinity), polls.next(Infinity)]).toEqual([270_000, 540_000, 600_000]);
+  polls.adopt(20 * minute, 2);
+  expect(Array.from({ length: 3 }, () => polls.next(Infinity) / minute)).toEqual([10, 20, 20]);
   polls.reset();
-  expect(polls.next(Infinity)).toBe(minute);
+  expect(polls.next(Infinity)).toBe(10 * minute);
+});
+
+test('what no node has taken is sent again soon, however long a confirmation takes', () => {
+  const polls = new PollBackoff();
+  polls.adopt(12_000, 12);
+  polls.hurry();
+  expect(Array.from({ length: 6 }, () => polls.next(Infinity))).toEqual([1_000, 2_000, 4_000, 8_000, 15_000, 15_000]);
+});
+
+test('1,000 transfers in flight on a chain with a block every 12 seconds: it is asked for fewer than one in ten of them', () => {
+  const { blockTimeMs, confirmations, stuckAfterMs } = loadRegistry('production', ['ethereum']).get('ethereum');
+  expect(blockTimeMs).toBe(12_000);
+  let asked = 0;
+  for (let transfer = 0; transfer < 1_000; transfer += 1) {
+    // nine of ten are in the next block, one waits for up to four more; the follower polls twice a block
+    const untilNextBlock = (transfer * 7_919) % blockTimeMs;
+    const later = transfer % 10 === 0 ? (transfer / 10) % 5 : 0;
+    const told = untilNextBlock + (later + confirmations - 1) * blockTimeMs + blockTimeMs / 2;
+    const polls = new PollBackoff();
+    polls.adopt(blockTimeMs, confirmations);
+    for (let at = polls.next(stuckAfterMs); at < told; at += polls.next(stuckAfterMs)) asked += 1;
+  }
+  expect(asked).toBeLessThan(100);
 });

@@ -1,6 +1,7 @@
 import { pad } from 'viem';
 import type { InclusionEffect, TransactionIntent } from '../../types';
 import { NodeRefusal, type RpcCall } from '../rpc';
+import { assertWhole } from '../receipt';
 import { quantity, transferTopic, type RpcBlock, type RpcLog, type RpcReceipt, type RpcTransaction } from '../rpc-types';
 import { type Authorisation, lastSecond, nonceBytes, toIdentity } from './bytes';
 import { readCarriedOut, toCarriedOut, transfersOf, usedTopic } from './carried-out';
@@ -83,7 +84,10 @@ async function withEffect(
   const taken = amount ?? (others.length === 0 ? only : undefined);
   if (taken === undefined) return null;
   const effect = toCarriedOut(receipt, intent, taken);
-  return { id, effect, isForNothing: taken === 0n && [only, ...others].every((moved) => moved === 0n) };
+  const isForNothing = taken === 0n && [only, ...others].every((moved) => moved === 0n);
+  // it ends the payment
+  if (isForNothing) assertWhole(receipt, id);
+  return { id, effect, isForNothing };
 }
 
 /** Of all blocks from..to, oldest first. @throws NodeRefusal when the node refuses even a few blocks. */

@@ -51,10 +51,13 @@ export async function scanBlocks(
     hash: block.hash,
     parentHash: block.parentHash,
     transactions: block.transactions.flatMap((transaction) => {
-      const { hash: id, from } = transaction;
+      const { hash: id, from, nonce } = transaction;
+      const owner = from.toLowerCase();
       const payment = carried.get(id);
       return [
-        { id, messageKey: ours.has(from.toLowerCase()) ? toMessageKey(transaction, chain) : null },
+        ours.has(owner)
+          ? { id, messageKey: toMessageKey(transaction, chain), position: { owner, ordinal: BigInt(nonce) } }
+          : { id, messageKey: null },
         ...(payment && ours.has(payment.payerKey) ? [{ id, messageKey: authorisationKey(payment.identity) }] : []),
       ];
     }),
