@@ -42,6 +42,7 @@ import { PaidInFull0046 } from './0046-paid-in-full';
 import { WalletFactories0049 } from './0049-wallet-factories';
 import { SignedTransactions0052 } from './0052-signed-transactions';
 import { OrphanedDeposits0054 } from './0054-orphaned-deposits';
+import { KeysAhead0070 } from './0070-keys-ahead';
 
 /** In this order. A released migration is never edited: a change is a new file. */
 export const migrations = [
@@ -89,4 +90,5 @@ export const migrations = [
   WalletFactories0049,
   SignedTransactions0052,
   OrphanedDeposits0054,
+  KeysAhead0070,
 ];

@@ -326,3 +326,12 @@ export const houseKeyRights: Rights = {
   account_key_requests: { gateway_operator: 'insert, update (attempts, in_flight_until), delete' },
   account_attestations: { gateway_operator: 'insert' },
 };
+
+/** Granted by the migration that adds the table. */
+export const keyAheadRights: Rights = {
+  keys_ahead: {
+    gateway_worker: 'select',
+    gateway_authoriser: 'select, insert (key_id), update (offered_at, wallet_id, taken_at)',
+    gateway_operator: 'select',
+  },
+};

@@ -3,15 +3,14 @@ import type { GenerateKeyWorkflowInput, GroupKey, WalletKey } from '../src/messa
 import { type NodeIndex, nodeIndexes } from '../src/messages/nodes';
 import { toProblem } from './failures';
 import { WorkflowProgress } from './progress';
-import { authoriserActivities, walletActivities, nodeActivities, stableIndex } from './activities';
-import { bindOnEveryNode, confirmOnEveryNode, signWithEveryShare } from './key-stages';
+import { authoriserActivities, walletActivities, nodeActivities } from './activities';
+import { bindKeyAhead } from './bind-key-ahead';
+import { bindOnEveryNode, confirmOnEveryNode, generationSeconds, signWithEveryShare } from './key-stages';
 
-/** A generation takes about 11 CPU seconds over three nodes, more with concurrent ones. */
-const generationSeconds = 180;
 const longestWaitSeconds = 30;
 
 /**
- * Generates a wallet's key. The wallet becomes ACTIVE only when all three nodes have stored their share durably, report the same public
+ * Gives a wallet its key: one that was generated ahead, else a new one. The wallet becomes ACTIVE only when all three nodes have stored their share durably, report the same public
  * key, have signed with it, have bound it to the wallet and have attested that. A failed generation is dropped and repeated with a new key id, without a
  * limit on time, unless another run has given the wallet a key: then there is no result, and keys of this run are never used.
  */
@@ -21,8 +20,11 @@ export async function generateKey({
   attemptsBefore = 0,
 }: GenerateKeyWorkflowInput): Promise<GroupKey | null> {
   const progress = new WorkflowProgress(`Key of wallet ${walletId}`);
+  const ahead = attemptsBefore === 0 ? await bindKeyAhead(walletId, progress) : null;
+  if (ahead) return ahead;
   for (let attempt = attemptsBefore + 1; ; attempt += 1) {
-    const initiator = nodeIndexes[(stableIndex(walletId, nodeIndexes.length) + attempt) % nodeIndexes.length] as NodeIndex;
+    // all three take part in one generation at a time: those that begin at the same node wait there for each other
+    const initiator = nodeIndexes[(attempt - 1) % nodeIndexes.length] as NodeIndex;
     try {
       progress.report('generating', `Distributed key generation, initiated by node ${initiator}`, attempt);
       const wanted = { walletId, keyId: `${walletId}.${attempt}` };

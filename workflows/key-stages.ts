@@ -1,15 +1,24 @@
 import { sleep } from '@temporalio/workflow';
-import type { GroupKey, KeyAttestation } from '../src/messages/key-generation';
+import type { GroupKey, KeyAhead, KeyAttestation } from '../src/messages/key-generation';
 import { nodeIndexes } from '../src/messages/nodes';
 import { nodeActivities, signingPairs } from './activities';
 import { toProblem } from './failures';
 
+/** A generation takes about 11 CPU seconds over three nodes, and waits at its initiator for those before it. */
+export const generationSeconds = 180;
 const longestWaitSeconds = 30;
 /** Rounds in which all nodes must confirm the key before it is dropped and a new one is generated. */
 const confirmationRounds = 20;
 
 /** An order of the authoriser; each use needs one of its own. */
 type AskForOrder = () => Promise<{ order: string }>;
+
+/** A key that was generated before, as a node has it; every other one reports the same. */
+export async function confirmAgain({ keyId }: KeyAhead): Promise<GroupKey> {
+  const key = await untilUp(() => nodeActivities(1, 10, 'confirm key on node 1').confirmKey({ keyId }));
+  await confirmOnEveryNode(key);
+  return key;
+}
 
 /** Every node has stored its share and reports the same public key. */
 export async function confirmOnEveryNode(key: GroupKey): Promise<void> {

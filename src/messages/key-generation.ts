@@ -58,7 +58,13 @@ export interface BoundKey {
 /** A key and the wallet that it is generated for. */
 export interface WalletKey {
   walletId: string;
-  /** `<walletId>.<attempt>`. */
+  /** `<walletId>.<attempt>`, or that of a key that was generated ahead and is taken for the wallet. */
+  keyId: string;
+}
+
+/** A key that is generated before a wallet wants it. */
+export interface KeyAhead {
+  /** `ahead-<uuid>.1` */
   keyId: string;
 }
 

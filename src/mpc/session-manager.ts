@@ -7,8 +7,9 @@ import type { PeerLink } from './peer-link';
 import { RunningSessions } from './running-sessions';
 import { Session } from './session';
 import { unavailable } from './session-failure';
+import type { SigningClock } from './signing-clock';
 import { decodeProposal, decodeRoster, type Proposal, type ProposalAnswer, type SessionParams } from './session-params';
-import { limitsOf, type SessionLimits, sessionLimits, SessionSlots } from './session-slots';
+import { isOneAtATime, limitsOf, type SessionLimits, sessionLimits, SessionSlots } from './session-slots';
 import type { Recorded, SessionTask } from './session-task';
 import { StallClock } from './stall-clock';
 import type { SignedStatement } from './statement';
@@ -20,6 +21,7 @@ export interface SessionManagerOptions {
   link: PeerLink;
   /** Verifies a peer's proposal. @throws GatewayError when this node refuses to take part. */
   acceptProposal: (params: SessionParams, statement?: SignedStatement) => Promise<SessionTask<unknown> | Recorded>;
+  clock: SigningClock;
   logger: Logger;
   limits?: SessionLimits;
 }
@@ -52,13 +54,16 @@ export class SessionManager {
   async initiate<R>(params: SessionParams, task: SessionTask<R>): Promise<R> {
     let free: (() => void) | undefined;
     try {
-      free = this.takeSlot(params);
+      if (!isOneAtATime(params)) free = await this.takeSlot(params);
       const randomness = randomBytes(32);
       const handle = randomness.toString('hex');
       const session = this.open(params, handle);
       return await this.running.run(handle, session, task.keyId, async () => {
         const proposal = { params, randomness, ...(task.statement && { statement: task.statement }) };
-        const recorded = await this.agree(session, handle, proposal, task);
+        const takeOwn = async () => {
+          free ??= await this.takeSlot(params);
+        };
+        const recorded = await this.agree(session, handle, { proposal, takeOwn }, task);
         return recorded === undefined ? task.run(session) : this.adopt(task, recorded);
       });
     } finally {
@@ -73,7 +78,7 @@ export class SessionManager {
     const { params, randomness, statement } = decodeProposal(body, from, self);
     const handle = randomness.toString('hex');
     if (this.running.has(handle)) throw alreadyProposed();
-    const free = this.takeSlot(params);
+    const free = await this.takeSlot(params);
     try {
       const task = await acceptProposal(params, statement);
       if ('recorded' in task) {
@@ -164,12 +169,17 @@ export class SessionManager {
   }
 
   /** Returns the signature of a participant that has it already; else the session id is agreed on. */
-  private async agree<R>(session: Session, handle: string, proposal: Proposal, task: SessionTask<R>): Promise<Hex | undefined> {
+  private async agree<R>(
+    session: Session,
+    handle: string,
+    { proposal, takeOwn }: Invitation,
+    task: SessionTask<R>,
+  ): Promise<Hex | undefined> {
     const { link, self } = this.options;
-    // waits for every response, so that an abort cannot reach a peer while it still verifies the proposal
-    const responses = await Promise.allSettled(
-      session.others.map(async (party) => [party, await link.propose(party, proposal)] as const),
-    );
+    const responses = isOneAtATime(proposal.params)
+      ? await this.proposeInOrder(proposal, takeOwn)
+      : // waits for every response, so that an abort cannot reach a peer while it still verifies the proposal
+        await Promise.allSettled(session.others.map(async (party) => [party, await link.propose(party, proposal)] as const));
     const roster = new Map([[self, proposal.randomness]]);
     for (const response of responses) {
       if (response.status === 'rejected') throw response.reason;
@@ -183,16 +193,42 @@ export class SessionManager {
     return undefined;
   }
 
+  /**
+   * Each participant has one place for such sessions: asked for in the order of their numbers, the own one in its turn, two initiators
+   * cannot each hold what the other one waits for.
+   */
+  private async proposeInOrder(
+    proposal: Proposal,
+    takeOwn: () => Promise<void>,
+  ): Promise<PromiseFulfilledResult<readonly [NodeIndex, ProposalAnswer]>[]> {
+    const { link, self } = this.options;
+    const responses: PromiseFulfilledResult<readonly [NodeIndex, ProposalAnswer]>[] = [];
+    for (const party of [...proposal.params.participants].sort()) {
+      if (party === self) await takeOwn();
+      else responses.push({ status: 'fulfilled', value: [party, await link.propose(party, proposal)] });
+    }
+    return responses;
+  }
+
   private adopt<R>(task: SessionTask<R>, recorded: Hex): Promise<R> {
     if (!task.adopt) throw unavailable('a peer has answered with a signature that was not asked for');
     return task.adopt(recorded);
   }
 
   /** @throws GatewayError signers_unavailable */
-  private takeSlot(params: SessionParams): () => void {
+  private async takeSlot(params: SessionParams): Promise<() => void> {
     if (this.draining) throw stopping();
-    return this.slots.take(params);
+    const free = await this.slots.take(params);
+    if (!this.draining) return free;
+    free();
+    throw stopping();
   }
+}
+
+/** What is sent to the others, and what takes the own place for the session. */
+interface Invitation {
+  proposal: Proposal;
+  takeOwn: () => Promise<void>;
 }
 
 const alreadyProposed = (): GatewayError => new GatewayError('invalid_parameter', 'this session was already proposed');

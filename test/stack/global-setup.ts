@@ -45,6 +45,8 @@ export default async function startStack(_: unknown, { displayName }: JestProjec
   const routeDatabase = isCrash ? throughProxy : undefined;
   // whatever is held in a gap has a connection
   if (isCrash) env.DATABASE_POOL_SIZE ??= '16';
+  // else the nodes would generate keys beside every test
+  env.KEY_POOL_SIZE ??= '0';
   const beforeStart = (name: string) => whileHeld(dataDir, name);
   // elsewhere the generation of one more key would take time from what is tested
   const settlers = ['e2e', 'crash', 'bench'].includes(displayName?.name ?? '');

@@ -54,6 +54,9 @@ async function sql(server: string, ...statements: string[]): Promise<void> {
   await client.end();
 }
 
+/** Keys of no client that a node of a group keeps. */
+export const maxKeysAhead = 2;
+
 /** Whose keys they are: `client`, and of this wallet, unless a test says otherwise. */
 export const wallet = '0190b5a4-0000-7000-8000-0000000000f1';
 
@@ -68,7 +71,8 @@ export interface NodeOptions {
 }
 
 interface KeyOptions {
-  clientId?: string;
+  /** null: of no client yet. */
+  clientId?: string | null;
   isBound?: boolean;
   /** ECDSA unless a test says otherwise. */
   protocol?: KeyProtocol;
@@ -152,7 +156,7 @@ export class Group {
     const { publicKey, chainCode } = committedKey;
     for (const [party, store] of this.stores)
       await store.put({ keyId, clientId, protocol: 'ecdsa-secp256k1', publicKey, chainCode, share: readShare(party) });
-    if (isBound) for (const party of nodeIndexes) await this.bindKey(party, keyId, { clientId });
+    if (isBound && clientId !== null) for (const party of nodeIndexes) await this.bindKey(party, keyId, { clientId });
     return toGroupKey(keyId, committedKey);
   }
 
@@ -165,7 +169,8 @@ export class Group {
     const facts = { kind: 'generate_key', key_id: keyId, client_id: clientId, ...(protocol && { protocol }) } as const;
     const order = await signOrder({ ...orderHead(), ...facts });
     const key = await this.node(initiator).activities.generateKey({ order });
-    if (isBound) for (const party of nodeIndexes) await this.bindKey(party, keyId, { clientId, ...(accountId && { accountId }) });
+    if (isBound && clientId !== null)
+      for (const party of nodeIndexes) await this.bindKey(party, keyId, { clientId, ...(accountId && { accountId }) });
     return key;
   }
 
@@ -198,6 +203,7 @@ export class Group {
       node: party,
       keks: (this.keks.get(party) ?? []).map((kek) => Buffer.from(kek)),
       migrations,
+      maxKeysAhead,
     });
   }
 

@@ -44,6 +44,8 @@ const attest = `insert into wallet_attestations (wallet_id, node, statement, sig
 const attestAccount = `insert into account_attestations (account_id, node, statement, signature) values (:account, 1, '{}', repeat('A', 88))`;
 const askForKey = `insert into account_key_requests (account_id, wallet_id, client_id, family, in_flight_until) values (:new, :wallet, :client, 'evm', now())`;
 const chooseKey = `update account_key_requests set key_id = 'k'`;
+const takeKey = `update keys_ahead set wallet_id = :wallet, taken_at = now()`;
+const offerKey = `insert into keys_ahead (key_id) values ('ahead-' || gen_random_uuid() || '.1')`;
 const limits = `insert into wallet_limits (wallet_id, symbol, max_single) values (:wallet, 'ETH', 1)`;
 const policy = `update clients set whitelist_mode = 'off'`;
 const totp = `select secret from user_totp`;
@@ -101,6 +103,8 @@ export const forbidden: Record<DatabaseRole, string[]> = {
       swapKey,
       attest,
       chooseKey,
+      takeKey,
+      offerKey,
     ],
     ...[refuseAs('rule'), refuseAs('chain'), refuseAs('order')],
     `update transactions set tx_hash = '0x1' where tx_id = :waiting`,
@@ -154,7 +158,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
     `update transfer_attempts set unsigned = '0x1' where tx_id = :signed`,
     `update wallets set status = 'SUSPENDED' where wallet_id = :wallet`,
     insertWallet(':client'),
-    ...[attestAccount, askForKey, chooseKey],
+    ...[attestAccount, askForKey, chooseKey, takeKey, offerKey],
     ...[...ofHouse, authorisation, ...consolidations],
     'update blacklist_changes set listed = false',
     'select * from blacklist_changes',
@@ -167,6 +171,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
     ...[endAs('AWAITING_APPROVAL'), endAs('CANCELLED'), endAs('FAILED'), endAs('NEEDS_ATTENTION'), attest, giveUpAs('abandoned')],
     giveUpAs('address_blacklisted'),
     ...[attestAccount, askForKey],
+    'delete from keys_ahead',
     ...[refuseAs('chain'), 'select * from refusals'],
     ...[post('lock'), post('unlock'), post('deposit'), post('settle'), post('adjustment'), post('gas'), credit],
     `update transactions set to_address = :address where tx_id = :waiting`,
@@ -210,6 +215,8 @@ export const forbidden: Record<DatabaseRole, string[]> = {
       attestAccount,
       askForKey,
       chooseKey,
+      takeKey,
+      offerKey,
       insertWallet(':client'),
       insertAccount(':client'),
       settlement,

@@ -22,7 +22,7 @@ test('a key is generated again, under another id, when it is not ordered, or a n
     isOrdered = true;
     return permanently('not_found');
   };
-  await served.serve(authoriserTaskQueue, { orderKeyGeneration, orderKeyBinding: order });
+  await served.serve(authoriserTaskQueue, { takeKeyAhead: () => null, orderKeyGeneration, orderKeyBinding: order });
   for (const node of nodeIndexes) {
     const usual = nodeThatGenerates();
     const confirmKey = (request: { keyId: string }) => {
@@ -45,6 +45,89 @@ test('a key is generated again, under another id, when it is not ordered, or a n
   const key = await client.workflow.execute(ids.workflowTypes.generateKey, { workflowId, taskQueue: mainTaskQueue, args });
   expect(key).toEqual(groupKey(`${walletId}.3`));
   await recordRun(client, workflowId, 'generate-key-repeated');
+});
+
+/** A wallet for which its test has the workflow run, and what it ends with. */
+async function runKeyGeneration(walletId: string, name: string): Promise<unknown> {
+  const workflowId = ids.generateKeyWorkflowId(walletId);
+  const { client } = served.temporal;
+  const args = [{ walletId, clientId: 'client' }];
+  const key = await client.workflow.execute(ids.workflowTypes.generateKey, { workflowId, taskQueue: mainTaskQueue, args });
+  await recordRun(client, workflowId, name);
+  return key;
+}
+
+test('a wallet gets a key that was generated ahead; where none is there, or a node does not bind it, one is generated', async () => {
+  const order = ({ keyId }: { keyId: string }) => ({ order: keyId });
+  const ahead = new Map([
+    ['0190b5a4-0000-7000-8000-00000000abd1', 'ahead-good.1'],
+    ['0190b5a4-0000-7000-8000-00000000abd2', 'ahead-bound-elsewhere.1'],
+    ['0190b5a4-0000-7000-8000-00000000abd3', undefined],
+  ]);
+  const activated: unknown[] = [];
+  const activateWallet = (input: { walletId: string; keyId: string }) => void activated.push([input.walletId, input.keyId]);
+  await served.serve(mainTaskQueue, { activateWallet }, { runsWorkflows: true });
+  const takeKeyAhead = ({ walletId }: { walletId: string }) => {
+    const keyId = ahead.get(walletId);
+    return keyId === undefined ? null : { keyId };
+  };
+  await served.serve(authoriserTaskQueue, { takeKeyAhead, orderKeyGeneration: order, orderKeyBinding: order });
+  const usual = nodeThatGenerates();
+  for (const node of nodeIndexes) {
+    const bindKey = ({ order: keyId }: { order: string }) =>
+      node === 3 && keyId === 'ahead-bound-elsewhere.1' ? permanently('business_error') : usual.bindKey();
+    await served.serve(nodeTaskQueue(node), { ...usual, bindKey });
+  }
+  const [good, elsewhere, none] = [...ahead.keys()] as [string, string, string];
+  expect(await runKeyGeneration(good, 'generate-key-ahead')).toEqual(groupKey('ahead-good.1'));
+  expect(await runKeyGeneration(elsewhere, 'generate-key-ahead-refused')).toEqual(groupKey(`${elsewhere}.1`));
+  expect(await runKeyGeneration(none, 'generate-key')).toEqual(groupKey(`${none}.1`));
+  expect(activated).toEqual([
+    [good, 'ahead-good.1'],
+    [elsewhere, `${elsewhere}.1`],
+    [none, `${none}.1`],
+  ]);
+});
+
+async function runKeysAhead(name: string): Promise<void> {
+  const { client } = served.temporal;
+  const workflowId = ids.generateKeysAheadWorkflowId;
+  await client.workflow.execute(ids.workflowTypes.generateKeysAhead, { workflowId, taskQueue: mainTaskQueue, args: [] });
+  await recordRun(client, workflowId, name);
+}
+
+test('keys are generated ahead until none is ordered any more: a node that signs is asked again under the same order', async () => {
+  const [offered, asked]: [string[], string[]] = [[], []];
+  const orderKeyAhead = ({ keyId }: { keyId: string }) => (offered.length === 2 ? null : { order: keyId });
+  const offerKeyAhead = ({ keyId }: { keyId: string }) => void offered.push(keyId);
+  await served.serve(mainTaskQueue, {}, { runsWorkflows: true });
+  await served.serve(authoriserTaskQueue, { orderKeyAhead, offerKeyAhead });
+  const usual = nodeThatGenerates();
+  const generateKey = (request: { order: string }) => {
+    asked.push(request.order);
+    if (asked.length === 1) throw new Error('the node signs');
+    return usual.generateKey(request);
+  };
+  for (const node of nodeIndexes) await served.serve(nodeTaskQueue(node), { ...usual, generateKey });
+  await runKeysAhead('generate-keys-ahead');
+  expect(asked).toEqual([offered[0], ...offered]);
+  expect(new Set(offered).size).toBe(2);
+  for (const keyId of offered) expect(keyId).toMatch(/^ahead-[0-9a-f-]{36}[.]1$/);
+});
+
+test('a key that a node refuses to generate ahead is not offered, and the next one waits for the next run', async () => {
+  const offered: string[] = [];
+  await served.serve(mainTaskQueue, {}, { runsWorkflows: true });
+  await served.serve(authoriserTaskQueue, {
+    orderKeyAhead: ({ keyId }: { keyId: string }) => ({ order: keyId }),
+    offerKeyAhead: ({ keyId }: { keyId: string }) => void offered.push(keyId),
+  });
+  const generateKey = () => permanently('order_refused');
+  for (const node of nodeIndexes) await served.serve(nodeTaskQueue(node), { ...nodeThatGenerates(), generateKey });
+  const began = performance.now();
+  await runKeysAhead('generate-keys-ahead-dropped');
+  expect(offered).toEqual([]);
+  expect(performance.now() - began).toBeGreaterThan(29_000);
 });
 
 test('a delivery to a busy endpoint is tried again, and told how often it was', async () => {

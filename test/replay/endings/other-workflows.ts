@@ -2,8 +2,8 @@ import type { Endings } from './ending';
 
 /** Every workflow but that of transfers. */
 export const otherWorkflows = {
-  'generate-key': ['orderKeyGeneration: done', 'bindKey: done', 'activateWallet: done', 'completed'],
-  'generate-key-already-active': ['orderKeyGeneration: failed', 'completed'],
+  'generate-key': ['takeKeyAhead: done', 'orderKeyGeneration: done', 'bindKey: done', 'activateWallet: done', 'completed'],
+  'generate-key-already-active': ['takeKeyAhead: failed', 'orderKeyGeneration: failed', 'completed'],
   'generate-key-repeated': [
     'orderKeyGeneration: failed',
     'timer',
@@ -14,6 +14,25 @@ export const otherWorkflows = {
     'activateWallet: done',
     'completed',
   ],
+  'generate-key-ahead': ['takeKeyAhead: done', 'confirmKey: done', 'bindKey: done', 'activateWallet: done', 'completed'],
+  'generate-key-ahead-refused': [
+    'takeKeyAhead: done',
+    'bindKey: failed',
+    'orderKeyGeneration: done',
+    'activateWallet: done',
+    'completed',
+  ],
+  'generate-keys-ahead': [
+    'orderKeyAhead: done',
+    'generateKey: failed',
+    'timer',
+    'generateKey: done',
+    'testSign: done',
+    'offerKeyAhead: done',
+    'orderKeyAhead: done',
+    'completed',
+  ],
+  'generate-keys-ahead-dropped': ['orderKeyAhead: done', 'generateKey: failed', 'timer', 'completed'],
   'generate-key-continued': ['orderKeyBinding: failed', 'timer', 'continued'],
   'generate-key-after-continue': ['generateKey: failed', 'timer', 'activateWallet: done', 'completed'],
 

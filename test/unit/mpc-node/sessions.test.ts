@@ -6,6 +6,7 @@ import { type RoundMessages, type ProtocolRun } from '../../../src/mpc/protocols
 import type { Session } from '../../../src/mpc/session';
 import type { PeerLink } from '../../../src/mpc/peer-link';
 import { SessionManager } from '../../../src/mpc/session-manager';
+import { SigningClock } from '../../../src/mpc/signing-clock';
 import { sessionLimits } from '../../../src/mpc/session-slots';
 import type { SessionTask } from '../../../src/mpc/session-task';
 import { encodeProposal, encodeRoster, type SessionParams } from '../../../src/mpc/session-params';
@@ -19,7 +20,7 @@ const params = (initiator: NodeIndex, participants: NodeIndex[] = [1, 2]): Sessi
   request: '{}',
 });
 const fast = { perInitiator: 2, beginMs: 200, roundMs: 200, lifeMs: 500 };
-const limits = { ...sessionLimits, sign: fast, keygen: { ...fast, perInitiator: 1 } };
+const limits = { ...sessionLimits, sign: fast, keygen: { ...fast, perInitiator: null } };
 
 const settled = (act: () => void): Promise<void> => Promise.resolve().then(act);
 
@@ -31,6 +32,7 @@ class Net {
   /** What the tasks' runs ended with. */
   readonly failures: unknown[] = [];
   closed = 0;
+  readonly clock = new SigningClock();
   admit: (party: NodeIndex) => Promise<void> = () => Promise.resolve();
   deliver: (from: NodeIndex, to: NodeIndex, round: number) => Promise<void> = () => Promise.resolve();
   /** Runs while a node processes the messages of a round. */
@@ -54,6 +56,7 @@ class Net {
         signingKey: privateKey,
         getPublicKey: (party: NodeIndex) => this.key(party).publicKey,
         link,
+        clock: this.clock,
         logger: pino({ level: 'silent' }),
         limits,
       };
@@ -156,7 +159,8 @@ describe('Sessions', () => {
     await expect(net.initiate(1, [1, 2, 3])).rejects.toMatchObject({ code: 'intent_mismatch' });
     await net.idle();
     expect(net.opened).toHaveLength(0);
-    expect(net.disposed.sort()).toEqual([1, 3]);
+    // node 3 was not asked any more
+    expect(net.disposed).toEqual([1]);
     net.admit = () => Promise.resolve();
     await expect(net.initiate(1, [1, 2, 3])).resolves.toContain('2>1#3');
   });
@@ -221,6 +225,60 @@ describe('Sessions', () => {
     letGo();
     await Promise.all([...first, other]);
     await expect(net.initiate(2)).resolves.toBeDefined();
+  });
+
+  const all: NodeIndex[] = [1, 2, 3];
+
+  test('a node takes part in one key generation at a time, whoever initiates it, and those that begin at once do not stop each other', async () => {
+    let running = 0;
+    let most = 0;
+    const perNode = new Map<NodeIndex, number>();
+    net.processing = async (self, round) => {
+      if (round !== 1) return;
+      perNode.set(self, (perNode.get(self) ?? 0) + 1);
+      running += 1;
+      most = Math.max(most, running);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      running -= 1;
+    };
+    for (let time = 1; time <= 5; time += 1) {
+      const results = await Promise.allSettled([net.initiate(3, all), net.initiate(2, all), net.initiate(1, all)]);
+      expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled']);
+      await net.idle();
+    }
+    // one generation has three parties
+    expect(most).toBe(3);
+    expect([...perNode.values()]).toEqual([15, 15, 15]);
+  });
+
+  test('while a key is generated another generation waits, and a signature does not', async () => {
+    let letGo: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => (letGo = resolve));
+    net.deliver = (_from, _to, round) => (round === 1 ? gate : Promise.resolve());
+    const ended: string[] = [];
+    const first = net.initiate(1, all).then(() => ended.push('first'));
+    const second = net.initiate(2, all).then(() => ended.push('second'));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    net.deliver = () => Promise.resolve();
+    await net.initiate(2, [2, 3]);
+    ended.push('signature');
+    letGo();
+    await Promise.all([first, second]);
+    expect(ended).toEqual(['signature', 'first', 'second']);
+  });
+
+  test('the clock of signatures says when the last one has ended, and counts no key generation', async () => {
+    await net.initiate(1, all);
+    await net.idle();
+    expect(net.clock.idleMs).toBe(Infinity);
+    net.deliver = () => new Promise((resolve) => setTimeout(resolve, 20));
+    const signing = net.initiate(1);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(net.clock.idleMs).toBe(0);
+    await signing;
+    await net.idle();
+    expect(net.clock.idleMs).toBeLessThan(1_000);
+    expect(net.clock.idleMs).toBeGreaterThan(0);
   });
 
   test('a stopping node refuses sessions, finishes running ones and aborts those that do not end', async () => {
