@@ -1,4 +1,6 @@
-FROM node:20-bookworm-slim AS build
+# Targets: gateway (all processes of the gateway, and the command line), mpc-node (a signing node alone), try (with local chains; for
+# `docker compose --env-file try.env up`, never for a deployment).
+FROM node:24.11.1-bookworm-slim AS sources
 WORKDIR /app
 COPY package.json package-lock.json .npmrc .swcrc ./
 COPY scripts scripts
@@ -6,16 +8,41 @@ COPY src src
 COPY workflows workflows
 COPY activities activities
 COPY migrations migrations
-RUN npm ci && npm run build && npm prune --omit=dev --omit=optional --ignore-scripts
+COPY native/threshold/worker.cjs native/threshold/verify.cjs native/threshold/
+COPY native/threshold/wasm native/threshold/wasm
 
-FROM node:20-bookworm-slim
+# with dev/, which needs packages that no process of a deployment has
+FROM sources AS try-build
+COPY dev dev
+# the test contracts too: the file system is read-only when it runs
+RUN npm ci --ignore-scripts && npm run build && node -e "require('./dist/dev/contracts').contractArtifacts()"
+
+FROM sources AS build
+RUN npm ci --ignore-scripts && npm run build && npm prune --omit=dev --omit=optional --ignore-scripts
+
+FROM build AS mpc-node-files
+RUN node scripts/mpc-node-image.mjs /node
+
+FROM node:24.11.1-bookworm-slim AS try
+WORKDIR /app
+COPY --from=try-build /app /app
+COPY bin bin
+RUN install -d -o node -g node /var/lib/try
+USER node
+
+FROM node:24.11.1-bookworm-slim AS mpc-node
+WORKDIR /app
+ENV NODE_ENV=production
+COPY --from=mpc-node-files /node /app
+# a volume, for the journal mark
+RUN install -d -o node -g node /var/lib/mpc-node
+USER node
+CMD ["node", "dist/src/processes/mpc-node.js"]
+
+FROM node:24.11.1-bookworm-slim AS gateway
 WORKDIR /app
 ENV NODE_ENV=production
 COPY --from=build /app /app
 COPY bin bin
-COPY native/threshold/worker.cjs native/threshold/verify.cjs native/threshold/
-COPY native/threshold/wasm native/threshold/wasm
-# a volume of a signing node, for its journal mark
-RUN mkdir /var/lib/mpc-node && chown node:node /var/lib/mpc-node
 USER node
 CMD ["node", "dist/src/processes/api.js"]

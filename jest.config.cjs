@@ -28,9 +28,11 @@ const integration = `${__dirname}/test/integration`;
 const nodes = [`${integration}/{mpc/**/*,accounts/own-keys,cli/settler-keys}.test.ts`];
 const contracts = [`${integration}/dev/{permit2,proxies,tokens,wallet}.test.ts`, `${integration}/chains/evm-payments.test.ts`];
 const workflows = [
+  // with millions of rows, which take a minute to insert
+  `${integration}/following/plans.test.ts`,
   `${integration}/workflows/**/*.test.ts`,
   `${integration}/transfers/{begun-earlier,cancelled,continued,families,first-attempt,later-attempts,refused-sends,signing-nodes,toy-chain*,workflow}.test.ts`,
-  `${integration}/{bitcoin/{many,workflow},tron/{many,workflow},solana/{identical,workflow},screening/transfers,webhooks/workflow,x402/{workflow,approval-workflow,continued-workflow,sign-workflow,solana-workflow,unpaid-workflow}}.test.ts`,
+  `${integration}/{bitcoin/{many,workflow},tron/{many,workflow},solana/{identical,many,workflow},screening/transfers,webhooks/workflow,x402/{workflow,approval-workflow,continued-workflow,sign-workflow,solana-sign-workflow,solana-workflow,unpaid-workflow}}.test.ts`,
 ];
 const except = (patterns) => patterns.map((pattern) => `!${pattern}`);
 

@@ -4,6 +4,7 @@ import { getSignedType } from '../src/signed-types';
 import { adoptHold } from '../src/transfers/start/adopt-hold';
 import { abandonTransfer } from '../src/transfers/operate/abandon';
 import { parkTransfer } from '../src/transfers/operate/park';
+import { readTurn } from '../src/transfers/sign/read-turn';
 import type { TransferDependencies } from '../src/transfers/dependencies';
 import { destinationBlacklisted } from '../src/transfers/destination';
 import { endTransfer, failByProof } from '../src/transfers/end/end';
@@ -33,6 +34,7 @@ export function createTransferActivities(options: TransferActivityOptions): Tran
     abandonTransfer: (input) => abandonTransfer(steps, input),
     failByProof: (input) => failByProof(steps, input),
     parkTransfer: (input) => parkTransfer(steps, input),
+    readTurn: (input) => readTurn(steps, input),
     fundPayer: (input) => fundPayer(steps, input),
   };
 }

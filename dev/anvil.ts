@@ -5,6 +5,8 @@ import type { Command } from './processes';
 
 export interface AnvilOptions {
   chainId: number;
+  /** Address that it listens on; by default this machine alone can reach it. */
+  host?: string;
   port: number;
   blockTimeSeconds: number;
   /** File of the chain's state; undefined: the chain is lost when the process ends. */
@@ -16,17 +18,8 @@ export interface AnvilOptions {
  * disappear and are replaced by others. For the gateway this is a reorg, with a head that moves back: a lost transfer is broadcast
  * again, a lost deposit is reversed. Pending transactions are lost as well, as on a real node.
  */
-export function anvilCommand({ chainId, port, blockTimeSeconds, stateFile }: AnvilOptions): Command {
-  const args = [
-    '--host',
-    '127.0.0.1',
-    '--port',
-    String(port),
-    '--chain-id',
-    String(chainId),
-    '--block-time',
-    String(blockTimeSeconds),
-  ];
+export function anvilCommand({ chainId, host = '127.0.0.1', port, blockTimeSeconds, stateFile }: AnvilOptions): Command {
+  const args = ['--host', host, '--port', String(port), '--chain-id', String(chainId), '--block-time', String(blockTimeSeconds)];
   // one slot per epoch: `safe` is one block behind the head and `finalized` two, so that both advance
   args.push('--slots-in-an-epoch', '1', '--quiet');
   if (stateFile) {

@@ -7,7 +7,7 @@ import { btcdCommand, btcdUrl, findBtcd } from './btcd';
 import { delayFile } from './faults';
 import { getOrCreateSecret } from './files';
 import { freePort } from './ports';
-import { randomPassword } from './postgres';
+import { randomPassword } from '../src/cli/setup/new-secrets';
 import { KeptBlocks } from './kept-blocks';
 import type { ServicesContext } from './services';
 import type { StackChain } from './stack-file';

@@ -4,6 +4,7 @@ import { exactProxyAddress, multicall3Address, permit2Address, uptoProxyAddress 
 import { getChains } from '../src/chains/registry/data';
 import { contractArtifacts, type TestContract } from './contracts';
 import { until } from './processes';
+import { walletFactory } from './wallet-factory';
 
 const gasPriceOracle: Address = '0x420000000000000000000000000000000000000F';
 
@@ -23,7 +24,11 @@ export type DevChain = ReturnType<typeof devChain>;
 /** Sets the code of the test contracts where it is missing or another one. Idempotent, also after lost blocks. */
 export async function prepareChain(chain: DevChain, { chargesForData = false }: { chargesForData?: boolean }): Promise<void> {
   const artifacts = await contractArtifacts();
-  const contracts = [...canonical, ...getTokens(await chain.getChainId())];
+  const contracts: [Address, TestContract][] = [
+    ...canonical,
+    [walletFactory, 'TestWalletFactory'],
+    ...getTokens(await chain.getChainId()),
+  ];
   if (chargesForData) contracts.push([gasPriceOracle, 'TestGasPriceOracle']);
   await Promise.all(
     contracts.map(async ([address, contract]) => {

@@ -2,11 +2,13 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { DataSource } from 'typeorm';
+import type { ChainDefinition } from '../src/chains/types';
 import { newTotpSecret, totpOwner } from '../src/mfa/totp';
 import { newId } from '../src/platform/ids';
 import { SecretBox } from '../src/platform/secret-box';
 import { secretsKey } from './credentials';
 import { readJson, getOrCreateSecret, writeJson } from './files';
+import { walletFactory } from './wallet-factory';
 
 /** Format of stack.json. */
 export interface DevClient {
@@ -23,10 +25,17 @@ const names = ['demo', 'other'];
 /** The user of the other client has no second factor, to test that case. */
 const withTotp = 'demo';
 
-/** Two clients: one for normal use, one to test the separation of tenants. Created once; their secrets are in the data folder. */
-export async function seedClients(database: DataSource, secrets: string): Promise<DevClient[]> {
+/**
+ * Two clients: one for normal use, one to test the separation of tenants. Created once; their secrets are in the data folder.
+ * `totpKey`: TOTP_SECRETS_KEY of the API, by default that of the data folder.
+ */
+export async function seedClients(
+  database: DataSource,
+  secrets: string,
+  totpKey = readFileSync(secretsKey(secrets, 'TOTP_SECRETS_KEY'), 'utf8'),
+): Promise<DevClient[]> {
   const clients = loadOrCreateClients(secrets);
-  const box = new SecretBox(readFileSync(secretsKey(secrets, 'TOTP_SECRETS_KEY'), 'utf8'), 'TOTP_SECRETS_KEY');
+  const box = new SecretBox(totpKey, 'TOTP_SECRETS_KEY');
   await database.transaction(async (manager) => {
     for (const { name, client_id, user_id, api_key, api_secret, totp_secret } of clients) {
       await manager.query('insert into clients (client_id, name) values ($1, $2) on conflict (client_id) do nothing', [
@@ -53,12 +62,17 @@ export async function seedClients(database: DataSource, secrets: string): Promis
 }
 
 /** What the house pays for the client with a second factor, unless somebody has said something else: everything. */
-export async function seedPolicies(database: DataSource, clients: DevClient[], chains: string[]): Promise<void> {
+export async function seedPolicies(
+  database: DataSource,
+  clients: DevClient[],
+  chains: readonly ChainDefinition[],
+): Promise<void> {
   const client = clients.find(({ name }) => name === withTotp);
   await database.query(
-    `insert into x402_policies (client_id, chain, is_enabled, sponsors_permit, sponsors_approval, top_up_per_day)
-     select $1, unnest($2::text[]), true, true, true, 10 ^ 18 on conflict (client_id, chain) do nothing`,
-    [client?.client_id, chains],
+    `insert into x402_policies (client_id, chain, is_enabled, sponsors_permit, sponsors_approval, top_up_per_day, wallet_factories)
+     select $1, name, true, true, true, 10 ^ 18, case when is_evm then array[$4] else '{}' end
+       from unnest($2::text[], $3::boolean[]) as chains (name, is_evm) on conflict (client_id, chain) do nothing`,
+    [client?.client_id, chains.map(({ name }) => name), chains.map(({ family }) => family === 'evm'), walletFactory],
   );
 }
 

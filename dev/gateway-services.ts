@@ -8,7 +8,8 @@ import { nodeLimits } from './node-limits';
 import type { ServicesContext } from './services';
 import { projectRoot } from './paths';
 import { freePort } from './ports';
-import { createDatabaseWithRole, randomPassword } from './postgres';
+import { randomPassword } from '../src/cli/setup/new-secrets';
+import { createDatabaseWithRole } from './postgres';
 import type { StackChain } from './stack-file';
 import type { ProcessSpec } from './supervisor';
 

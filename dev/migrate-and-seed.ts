@@ -18,11 +18,7 @@ export async function migrateAndSeed(url: string, secrets: string, { all }: Chai
   try {
     await database.runMigrations({ transaction: 'each' });
     const clients = await seedClients(database, secrets);
-    await seedPolicies(
-      database,
-      clients,
-      all.map(({ name }) => name),
-    );
+    await seedPolicies(database, clients, all);
     return clients;
   } finally {
     await database.destroy();

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { getFamily } from '../src/chains/families';
 import { loadRegistry } from '../src/chains/registry';
 import { writeFileAtomically } from './files';
+import { walletFactory } from './wallet-factory';
 
 /** Far above what the stack ever moves: the checks run, and refuse nothing. */
 const plenty = (10n ** 40n).toString();
@@ -20,7 +21,8 @@ export function nodeLimits(folder: string, chains: string[]): string {
     const { family, tokens } = registry.get(name);
     const names = ['native', 'gas', 'consolidation', ...tokens.flatMap(({ contract }) => contract ?? [])];
     const houseDestinations = [houseDestination].filter((address) => getFamily(family).parseAddress(address) !== null);
-    return [name, { ...fees, tokens: Object.fromEntries(names.map((token) => [token, limits])), houseDestinations }];
+    const allowed = { houseDestinations, walletFactories: family === 'evm' ? [walletFactory] : [] };
+    return [name, { ...fees, tokens: Object.fromEntries(names.map((token) => [token, limits])), ...allowed }];
   });
   const file = path.join(folder, 'limits.json');
   writeFileAtomically(file, `${JSON.stringify({ chains: Object.fromEntries(content) as object }, null, 2)}\n`);

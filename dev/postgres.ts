@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import {
   accessSync,
   chmodSync,
@@ -134,9 +134,6 @@ export async function createDatabaseWithRole(
   const url = new URL(superuserUrl);
   return `postgres://${owner}:${password}@${url.host}/${name}`;
 }
-
-/** Letters and digits only, so that urls, SQL and shells need no escaping. */
-export const randomPassword = (): string => randomBytes(24).toString('hex');
 
 function findBinaries(user: ServiceUser | undefined): string {
   const folder = packagedBinaries() ?? onPath('postgres');

@@ -42,6 +42,13 @@ import { PaidInFull0046 } from './0046-paid-in-full';
 import { WalletFactories0049 } from './0049-wallet-factories';
 import { SignedTransactions0052 } from './0052-signed-transactions';
 import { OrphanedDeposits0054 } from './0054-orphaned-deposits';
+import { DoubtedAnswers0058 } from './0058-doubted-answers';
+import { OutputsBySpending0059 } from './0059-outputs-by-spending';
+import { SenderLines0061 } from './0061-sender-lines';
+import { WalletSums0064 } from './0064-wallet-sums';
+import { ListTotals0065 } from './0065-list-totals';
+import { BlacklistClaims0066 } from './0066-blacklist-claims';
+import { PayerBrake0068 } from './0068-payer-brake';
 import { KeysAhead0070 } from './0070-keys-ahead';
 
 /** In this order. A released migration is never edited: a change is a new file. */
@@ -90,5 +97,12 @@ export const migrations = [
   WalletFactories0049,
   SignedTransactions0052,
   OrphanedDeposits0054,
+  DoubtedAnswers0058,
+  OutputsBySpending0059,
+  SenderLines0061,
+  WalletSums0064,
+  ListTotals0065,
+  BlacklistClaims0066,
+  PayerBrake0068,
   KeysAhead0070,
 ];

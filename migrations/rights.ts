@@ -327,6 +327,47 @@ export const houseKeyRights: Rights = {
   account_attestations: { gateway_operator: 'insert' },
 };
 
+/** Granted by the migration that adds the table and the column. */
+export const doubtedAnswerRights: Rights = {
+  doubted_ordinals: {
+    gateway_api: 'select',
+    gateway_worker: 'select',
+    gateway_authoriser: 'select, insert, update (reported, expected, seen_at), delete',
+    gateway_operator: 'select, delete',
+  },
+  chain_cursors: { gateway_worker: 'update (agreed_to)' },
+};
+
+/** Granted by the migration that adds the table. */
+export const walletSumRights: Rights = {
+  wallet_sums: { gateway_api: 'select', gateway_authoriser: 'select', gateway_operator: 'select' },
+};
+
+/** Granted by the migration that adds the table. */
+export const listTotalRights: Rights = {
+  list_totals: { gateway_api: 'select', gateway_operator: 'select' },
+};
+
+/** Granted by the migration that adds the column. */
+export const blacklistClaimRights: Rights = {
+  blacklist_versions: { gateway_worker: 'update (claimed_until)' },
+};
+
+/** Granted by the migration that adds the table. */
+export const payerBrakeRights: Rights = {
+  x402_failures: {
+    gateway_api: 'select',
+    gateway_authoriser: 'select',
+    gateway_operator: 'select',
+  },
+  x402_policies: { gateway_operator: 'update (failures_per_payer)' },
+};
+
+/** What starts transfers leaves out those that wait behind a parked one of their sender. */
+export const senderLineRights: Rights = {
+  reservations: { gateway_api: 'select' },
+};
+
 /** Granted by the migration that adds the table. */
 export const keyAheadRights: Rights = {
   keys_ahead: {

@@ -94,8 +94,8 @@ export function createTestLedger(options: TestLedgerOptions): TestLedger {
       }),
     markSubmitted: async ({ txId, attempt }) => {
       const { id } = (await loadAttempts(database.manager, txId)).getSigned(attempt).signed;
-      const { version } = await findTransaction(database.manager, txId);
-      return markSubmitted({ getSignedType, ...options }, { txId, version, attempt, id });
+      const sent = await findTransaction(database.manager, txId);
+      return markSubmitted({ getSignedType, ...options }, sent, { attempt, id });
     },
     beginAttempt: async ({ txId, attempt, kind, prepared }) => {
       const begun = await beginSigning({ txId, lastAttempt: attempt - 1, kind, prepared });

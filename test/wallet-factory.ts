@@ -12,9 +12,9 @@ import {
 } from 'viem';
 import type { DevChain } from '../dev/chain';
 import { contractArtifacts } from '../dev/contracts';
+import { walletFactory } from '../dev/wallet-factory';
 
-/** Where tests put a factory of wallets. */
-export const walletFactory: Address = '0x6A7d45bC09E82f3a1D5c90B7e4F2683d1Ca0594e'.toLowerCase() as Address;
+export { walletFactory };
 
 /** Places the factory of the test contracts on a local chain; at another address it is another factory. */
 export async function placeFactory(chain: Pick<DevChain, 'setCode'>, address = walletFactory): Promise<void> {

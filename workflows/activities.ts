@@ -1,7 +1,7 @@
 import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { NodeIndex, SigningPair } from '../src/messages/nodes';
 import type { MpcNodeActivities } from '../src/messages/signing';
-import { authoriserTaskQueue, chainTaskQueue, nodeTaskQueue } from '../src/messages/task-queues';
+import { authoriserTaskQueue, chainTaskQueue, followTaskQueue, nodeTaskQueue } from '../src/messages/task-queues';
 import type { AuthoriserActivities } from '../src/messages/authoriser';
 import type { FollowerActivities } from '../src/messages/following';
 import type { WalletActivities } from '../src/messages/key-generation';
@@ -37,7 +37,7 @@ export const chainActivities = (chain: string) =>
 /** The long activity that reads a chain; a dead worker is detected by its missing heartbeat. */
 export const followerActivities = (chain: string) =>
   proxyActivities<FollowerActivities>({
-    taskQueue: chainTaskQueue(chain),
+    taskQueue: followTaskQueue(chain),
     startToCloseTimeout: '1 hour',
     heartbeatTimeout: '8 seconds',
     retry: { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '5 seconds' },

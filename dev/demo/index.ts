@@ -27,7 +27,7 @@ async function main(): Promise<void> {
   const readStack = () => readJson<StackFile>(devPaths(dataDir).stackFile) ?? stack;
   const output = consoleOutput();
   try {
-    await Promise.race([runScenario(stack, output).then(() => runSale(readStack, output)), aborted]);
+    await Promise.race([runScenario(readStack, output).then(() => runSale(readStack, output)), aborted]);
     console.log('\nDone: all of this used the REST API, Temporal, three signing nodes and a real chain node.');
   } finally {
     await stop();

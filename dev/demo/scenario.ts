@@ -7,6 +7,7 @@ import type { StackFile } from '../stack-file';
 import { ApiClient, type Call } from './client';
 import { otherChains, payOn } from './other-chains';
 import { refusedByBlacklist } from './refused';
+import { sellOnSolana } from './solana-sale';
 
 const chain = 'ethereum';
 const timeouts = { walletMs: 180_000, depositMs: 60_000, transferMs: 120_000 };
@@ -43,9 +44,11 @@ export interface ScenarioOutput {
 
 /**
  * Wallet, account, deposit, transfer and a refused transfer, using only the REST API and the faucet of the local chain.
+ * @param readStack the stack as it is now: its settlers come later than the rest
  * @throws Error at the first unexpected result.
  */
-export async function runScenario(stack: StackFile, { step, print }: ScenarioOutput): Promise<void> {
+export async function runScenario(readStack: () => StackFile, { step, print }: ScenarioOutput): Promise<void> {
+  const stack = readStack();
   const [credentials] = stack.clients;
   if (!credentials) throw new Error('the stack has no client');
   const api = new ApiClient(stack.base_url, credentials);
@@ -138,8 +141,12 @@ export async function runScenario(stack: StackFile, { step, print }: ScenarioOut
     throw new Error(`75 USDC and nothing locked were expected, not ${show(after)}`);
 
   for (const payment of otherChains.filter((other) => stack.chains[other.chain])) {
-    step(`The same on another chain: ${payment.symbol} on ${payment.chain}`);
-    await payOn(payment, { stack, call, walletId: wallet_id, print });
+    const symbols = payment.transfers.map(({ symbol }) => symbol).join(' and ');
+    step(`The same on another chain: ${symbols} on ${payment.chain}`);
+    const address = await payOn(payment, { stack, call, walletId: wallet_id, print });
+    if (payment.chain !== 'solana') continue;
+    step('x402 on Solana: the account pays 0.01 USDC, and a settler the fee');
+    await sellOnSolana({ readStack, call, print }, address, payment.to);
   }
 
   step('Refused: a blacklisted destination');

@@ -96,6 +96,10 @@ const actions: Record<string, Action> = {
       return faults.show();
     },
   ),
+  lose: action<{ percent: number }>({ percent: count(100, 0).required() }, ({ faults }, { percent }) => {
+    faults.lostPercent = percent;
+    return faults.show();
+  }),
   delay: action<{ blocks: number; count: number }>(
     { blocks: count(10_000).required(), count: count(1_000).default(1) },
     ({ faults }, { blocks, count: planned }) => {

@@ -25,11 +25,14 @@ export interface EndpointFaults {
 const healthy: EndpointFaults = { down: false, lie: null, stoppedAt: null, requestsPerSecond: null, slowMs: 0 };
 const maxEndpoints = 100;
 const maxPlanned = 1_000;
+const hundred = 100;
 
 /** What goes wrong, on demand. */
 export class Faults {
   /** No slot passes by the clock. */
   isPaused = false;
+  /** Of a hundred messages so many are passed on to no leader, however often they are sent and whoever has signed them. */
+  lostPercent = 0;
   private upcoming: Fault[] = [];
   private readonly endpoints = new Map<string, EndpointFaults>();
   private readonly counts = new Map<string, { second: number; requests: number; all: number }>();
@@ -49,13 +52,18 @@ export class Faults {
     for (let added = 0; added < count && this.upcoming.length < maxPlanned; added += 1) this.upcoming.push(fault);
   }
 
-  /** Of the next transaction that is sent; asked once for each. */
-  next(): Fault {
-    return this.upcoming.shift() ?? 0;
+  /** Of the next transaction that is sent, by its message (the hash, in Base64); asked once for each. */
+  next(messageKey: string): Fault {
+    return this.isLost(messageKey) ? 'drop' : (this.upcoming.shift() ?? 0);
+  }
+
+  private isLost(messageKey: string): boolean {
+    return Buffer.from(messageKey, 'base64').readUInt32BE() % hundred < this.lostPercent;
   }
 
   clear(): void {
     this.isPaused = false;
+    this.lostPercent = 0;
     this.upcoming = [];
     this.endpoints.clear();
     this.counts.clear();
@@ -76,7 +84,7 @@ export class Faults {
       [...this.endpoints].map(([name, faults]) => [name, { ...faults, stoppedAt: faults.stoppedAt?.processed ?? null }]),
     );
     const requests = Object.fromEntries([...this.counts].map(([name, { all }]) => [name, all]));
-    return { paused: this.isPaused, upcoming: [...this.upcoming], endpoints, requests };
+    return { paused: this.isPaused, lost_percent: this.lostPercent, upcoming: [...this.upcoming], endpoints, requests };
   }
 }
 

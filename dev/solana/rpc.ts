@@ -15,7 +15,7 @@ export interface Served {
 }
 
 export function methodsOf({ chain, faults, genesisHash }: Served): Record<string, Method> {
-  const submit = sendingMethods((decoded, tries) => chain.submit(decoded, tries, faults.next()));
+  const submit = sendingMethods((decoded, tries) => chain.submit(decoded, tries, faults.next(decoded.messageKey)));
   return { ...blockMethods, ...accountMethods, ...submit, getGenesisHash: () => genesisHash };
 }
 

@@ -1,6 +1,7 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { hasChildren } from '../chains/key-protocols';
 import type { ChainFamily } from '../chains/types';
+import { countListed } from '../http/list-totals';
 import type { LimitOffset } from '../http/pagination';
 import { isUuid } from '../platform/ids';
 import type { StoredStatement } from '../wallets/attestation-entity';
@@ -34,12 +35,14 @@ export class AccountRepository {
     { limit, offset }: LimitOffset,
   ): Promise<[AccountEntity[], number]> {
     if (walletId !== undefined && !isUuid(walletId)) return [[], 0];
-    return this.database.manager.findAndCount(AccountEntity, {
+    const { manager } = this.database;
+    const rows = manager.find(AccountEntity, {
       where: { clientId, ...(walletId !== undefined && { walletId }), ...(chain !== undefined && { chain }) },
       order: { accountId: 'DESC' },
       take: limit,
       skip: offset,
     });
+    return Promise.all([rows, countListed(manager, { list: 'accounts', clientId, subjectId: walletId ?? clientId, chain })]);
   }
 
   /** The lowest index never used in a wallet; call it under the wallet's lock. */

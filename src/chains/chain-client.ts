@@ -10,6 +10,7 @@ import type {
   Prepared,
   TransactionIntent,
 } from './types';
+import type { CompareBlock } from './endpoints';
 
 /** The part of a family that asks a chain. The other parts are in family.ts, the table of clients is clients.ts. */
 
@@ -159,6 +160,8 @@ export interface ScanResult {
   blocks: BlockScan[];
   /** Every number up to this one is in `blocks` or was skipped by the chain; below `from` when nothing was found yet. */
   scannedTo: number;
+  /** The endpoint does not show payments that contracts pass on, and the chain does not require that. */
+  isUntraced?: true;
 }
 
 /** Returns the subset of these canonical addresses that belongs to the gateway. */
@@ -228,6 +231,8 @@ export interface ChainClient {
   effects(items: EffectRequest[]): Promise<Map<string, InclusionEffect | null>>;
   /** null: the chain has no such block (yet), or has skipped the number. */
   block(number: number): Promise<ChainBlock | null>;
+  /** How many endpoints show this block at its height; absent with one endpoint, and then there is nothing to compare. */
+  readonly compareBlock?: CompareBlock | undefined;
   /** Blocks from..to (inclusive, at most 50 numbers at once). */
   scan(from: number, to: number, isOurs: IsOurs): Promise<ScanResult>;
   /** Absent in a family that shows no transaction before a block holds it. */

@@ -19,6 +19,8 @@ type Create<T> = (chain: ChainDefinition, urls: readonly string[]) => T;
 
 interface FamilyClients {
   chain: Create<ChainClient>;
+  /** Its endpoints grant a number of requests a second, which two clients would not share. */
+  isPaced?: true;
   /** Absent in a family without payments that others have signed. */
   payments?: Create<PaymentClient>;
   /** Absent in a family that reissues nothing. */
@@ -40,6 +42,7 @@ const clients: ReadonlyMap<ChainFamily, FamilyClients> = new Map<ChainFamily, Fa
   ...tronFamilies.map(({ name }): [ChainFamily, FamilyClients] => [
     name,
     {
+      isPaced: true,
       chain: (chain: ChainDefinition, urls: readonly string[]) => new TronChainClient(chain, urls),
       prover: (chain: ChainDefinition, urls: readonly string[]) => new TronChainClient(chain, urls),
     },
@@ -47,6 +50,7 @@ const clients: ReadonlyMap<ChainFamily, FamilyClients> = new Map<ChainFamily, Fa
   ...solanaFamilies.map(({ name }): [ChainFamily, FamilyClients] => [
     name,
     {
+      isPaced: true,
       chain: (chain: ChainDefinition, urls: readonly string[]) => new SolanaChainClient(chain, urls),
       payments: (chain: ChainDefinition, urls: readonly string[]) => new SolanaPaymentClient(chain, urls),
       prover: (chain: ChainDefinition, urls: readonly string[]) => new SolanaChainClient(chain, urls),
@@ -67,6 +71,24 @@ export const readChainClient = (chain: ChainDefinition, env: NodeJS.ProcessEnv =
 /** A client for every enabled chain, by chain name. @throws ConfigError for missing or malformed urls. */
 export function createChainClients(registry: ChainRegistry, env: NodeJS.ProcessEnv = process.env): Map<string, ChainClient> {
   return new Map(withUrls(registry, env).map(({ chain, urls }) => [chain.name, createChainClient(chain, urls)]));
+}
+
+/**
+ * Clients for followers: connections, queues and limits of their own, so that a scan of many blocks delays no transfer, nor many transfers a
+ * scan. Where an endpoint's requests are counted it is the same client, whose requests take turns.
+ * @throws ConfigError for missing or malformed urls.
+ */
+export function createFollowClients(
+  registry: ChainRegistry,
+  transfers: ReadonlyMap<string, ChainClient>,
+  env: NodeJS.ProcessEnv = process.env,
+): Map<string, ChainClient> {
+  const own = createChainClients(registry, env);
+  for (const { name, family } of registry.all) {
+    const shared = clients.get(family)?.isPaced ? transfers.get(name) : undefined;
+    if (shared) own.set(name, shared);
+  }
+  return own;
 }
 
 /** By chain name; chains of families without payments are missing. @throws ConfigError for missing or malformed urls. */

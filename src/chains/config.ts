@@ -5,7 +5,8 @@ const maxUrls = 8;
 export const rpcUrlsVariable = (chain: string): string => `CHAIN_${chain.toUpperCase().replaceAll('-', '_')}_RPC_URLS`;
 
 /**
- * RPC endpoints of the enabled chains from CHAIN_<NAME>_RPC_URLS (separated by commas; the first that responds is used). Urls often
+ * RPC endpoints of the enabled chains from CHAIN_<NAME>_RPC_URLS (separated by commas; the first that responds is used, two of several have
+ * to show what is credited or settled). Urls often
  * contain an API key: NAME_FILE may name a file that holds the value, and no error contains a url.
  * @throws ConfigError naming the variable and what is wrong with it.
  */

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { ConfigError } from '../platform/config';
 import { GatewayError } from '../platform/errors';
 import type { ChainDefinition } from './types';
@@ -7,6 +8,37 @@ export interface Endpoint {
   /** @throws ConfigError when it serves another chain; the failure of the call when it does not respond. */
   identify(): Promise<void>;
 }
+
+/** Why an endpoint cannot be used for something, although it answers; an alarm where it is so of every one. */
+type EndpointAlert = 'fees_not_believed' | 'traces_missing';
+
+/** Another endpoint is asked. The message names neither endpoint nor key. */
+export class EndpointFault extends Error {
+  override readonly name = 'EndpointFault';
+
+  constructor(
+    readonly alert: EndpointAlert,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** What is wrong with every endpoint that has answered; null for an error of another kind. */
+export const findFault = (error: unknown): EndpointFault | null =>
+  error instanceof GatewayError && error.cause instanceof EndpointFault ? error.cause : null;
+
+/** What the endpoints of a chain say about one thing; those that say nothing, or do not answer, are in neither number. */
+export interface Comparison {
+  same: number;
+  different: number;
+}
+
+/** How many endpoints show this block at its height. */
+export type CompareBlock = (number: number, hash: string) => Promise<Comparison>;
+
+/** How long the answers of further endpoints are waited for. */
+const furtherMs = 1_000;
 
 /**
  * The endpoints of one chain. Each piece of work runs against a single endpoint, so that conclusions from several responses rest on
@@ -27,23 +59,60 @@ export class EndpointList<E extends Endpoint> {
     return this.endpoints.length;
   }
 
-  /** @throws GatewayError chain_unavailable when no endpoint could do the work; errors that are answers, and GatewayErrors of the work. */
+  /**
+   * @throws GatewayError chain_unavailable when no endpoint could do the work, with an EndpointFault as its cause where one could not be
+   * used; errors that are answers, and GatewayErrors of the work.
+   */
   async run<T>(work: (endpoint: E) => Promise<T>): Promise<T> {
     const reasons: string[] = [];
+    let fault: EndpointFault | undefined;
     for (let step = 0; step < this.endpoints.length; step += 1) {
       const index = (this.preferred + step) % this.endpoints.length;
       const endpoint = this.endpoints[index] as E;
       try {
         await endpoint.identify();
         const result = await work(endpoint);
-        this.preferred = index;
+        // the first one stays preferred by itself, unless a comparison has found meanwhile that it is the odd one out
+        if (step > 0) this.preferred = index;
         return result;
       } catch (error) {
         if (error instanceof GatewayError || this.isAnswer(error)) throw error;
+        if (error instanceof EndpointFault) fault ??= error;
         reasons.push(`endpoint ${index + 1}: ${error instanceof Error ? error.message : 'failed'}`);
       }
     }
+    if (fault) throw unavailable(this.chain, fault.message, fault);
     throw unavailable(this.chain, 'no RPC endpoint responded', new Error(reasons.join('; ')));
+  }
+
+  /**
+   * Asks every endpoint at once. null: it has no answer yet. Where the answer that is expected is that of one endpoint at most, and two others
+   * agree on another one, one of these is preferred from now on.
+   */
+  async compare(ask: (endpoint: E) => Promise<string | null>, expected: string): Promise<Comparison> {
+    const answers = await this.askAll(ask);
+    const said = answers.map((answer) => (answer.status === 'fulfilled' ? answer.value : null));
+    const countOf = (answer: string) => said.filter((other) => other === answer).length;
+    const same = countOf(expected);
+    const majority = said.findIndex((answer) => answer !== null && answer !== expected && countOf(answer) >= 2);
+    if (same < 2 && majority >= 0) this.preferred = majority;
+    return { same, different: said.filter((answer) => answer !== null).length - same };
+  }
+
+  /** `compare` of a block's hash, which `ask` reads; undefined with one endpoint: there is nothing to compare. */
+  blockComparison(ask: (endpoint: E, number: number) => Promise<string | null>): CompareBlock | undefined {
+    if (this.size === 1) return undefined;
+    return (number, hash) => this.compare((endpoint) => ask(endpoint, number), hash);
+  }
+
+  /** The answer of one endpoint, as of `run`, and those that the others give within a second. */
+  async runAtAll<T>(work: (endpoint: E) => Promise<T>): Promise<[T, ...T[]]> {
+    if (this.size === 1) return [await this.run(work)];
+    const further: T[] = [];
+    const all = this.askAll(async (endpoint) => void further.push(await work(endpoint)));
+    const first = await this.run(work);
+    await Promise.race([all, delay(furtherMs, undefined, { ref: false })]);
+    return [first, ...further];
   }
 
   /** Whether any endpoint says so; those that do not answer say nothing. */
@@ -58,7 +127,7 @@ export class EndpointList<E extends Endpoint> {
     return answers.every((answer) => answer.status === 'fulfilled' && answer.value);
   }
 
-  private askAll(says: (endpoint: E) => Promise<boolean>): Promise<PromiseSettledResult<boolean>[]> {
+  private askAll<T>(says: (endpoint: E) => Promise<T>): Promise<PromiseSettledResult<T>[]> {
     return Promise.allSettled(
       this.endpoints.map(async (endpoint) => {
         await endpoint.identify();

@@ -61,6 +61,11 @@ export interface FamilyCodec {
   readonly rules: FamilyRules;
   /** Of settlements, where they are not made again as payments are; absent: as of payments. */
   readonly settlementRules?: FamilyRules;
+  /**
+   * Most settlements of one payer that are open at once, where somebody has to look through many blocks for what has become of each. Absent: no
+   * limit.
+   */
+  readonly maxOpenSettlements?: number;
   readonly keyProtocol: KeyProtocol;
   /** An account has the same address on every chain of the family, so that an asset has to name its chain. */
   readonly addressOnManyChains: boolean;
@@ -131,6 +136,12 @@ export interface GatherPlan {
   fee: bigint;
 }
 
+/** The chain counts other transactions of an address than the rows. */
+export interface DoubtedCount {
+  reported: bigint;
+  expected: bigint;
+}
+
 export type ReserveResult =
   /**
    * `prepared`: with what the choice of the resources has decided, such as the fee; absent where it decides nothing. `packageFee`: its fee
@@ -138,7 +149,7 @@ export type ReserveResult =
    */
   | { outcome: 'reserved'; resources: string[]; prepared?: Prepared; packageFee?: bigint }
   /** Nothing was taken; what is missing is expected to become free. `alert`: operators have to look at the account. */
-  | { outcome: 'wait'; reason: string; alert?: string }
+  | { outcome: 'wait'; reason: string; alert?: string; doubt?: DoubtedCount }
   /** Nothing was taken, and nothing takes the place of the earlier attempts now: the chain shows what becomes of them. */
   | { outcome: 'follow'; reason: string }
   /** Nothing was taken. */

@@ -3,6 +3,7 @@ import { evmFamily } from './evm/family';
 import { eip3009 } from './evm/payments/eip3009';
 import { permit2 } from './evm/payments/permit2';
 import type { NamedSettler, PaymentAuthoriser, PaymentMethod, PaymentRequest, PaymentScheme } from './payments';
+import { solanaAuthoriser } from './solana/authorise/payload';
 import { solanaFamilies } from './solana/family';
 import { signedTransaction } from './solana/payments/transaction';
 import type { ChainFamily } from './types';
@@ -33,7 +34,10 @@ export function findPaymentMethod(
   return methods.get(family)?.find((method) => method.payloadType === payloadType && method.schemes.includes(scheme));
 }
 
-const authorisers: ReadonlyMap<ChainFamily, PaymentAuthoriser> = new Map([[evmFamily.name, evmAuthoriser]]);
+const authorisers: ReadonlyMap<ChainFamily, PaymentAuthoriser> = new Map([
+  [evmFamily.name, evmAuthoriser],
+  ...solanaFamilies.map(({ name }): [ChainFamily, PaymentAuthoriser] => [name, solanaAuthoriser]),
+]);
 
 /** undefined: accounts of the family do not pay in this way. */
 export const findAuthoriser = (family: ChainFamily): PaymentAuthoriser | undefined => authorisers.get(family);

@@ -156,7 +156,10 @@ export interface PaymentClient {
 
 /** What a resource server asks a payer to authorise. */
 export interface AuthorisableTerms {
+  version: 1 | 2;
   scheme: PaymentScheme;
+  /** In the form shown to clients. */
+  payer: string;
   token: TokenDefinition;
   /** `extra` of the requirements. */
   extra: JsonObject;

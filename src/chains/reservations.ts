@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { Reservation } from './chain-client';
-import type { ReservationOwner } from './family';
+import type { DoubtedCount, ReservationOwner } from './family';
 
 /**
  * Takes a resource for a transaction. With an ordinal (nonce) it is never given back.
@@ -76,4 +76,53 @@ export async function recordForeignOrdinals(
     addressKey,
     below.toString(),
   ]);
+}
+
+/** An address of which the chain counts other transactions than the gateway knows: nothing is begun for it. */
+export interface DoubtedOrdinal extends DoubtedCount {
+  chain: string;
+  accountId: string;
+}
+
+/** Keeps it for operators until an ordinal is taken. Call it outside of the database transaction that was to take one, which is rolled back. */
+export async function recordDoubtedOrdinal(
+  manager: EntityManager,
+  { chain, addressKey, accountId }: ReservationOwner,
+  { reported, expected }: DoubtedCount,
+): Promise<void> {
+  await manager.query(
+    `insert into doubted_ordinals (chain, owner, account_id, reported, expected) values ($1, $2, $3, $4, $5)
+     on conflict (chain, owner) do update
+       set reported = excluded.reported, expected = excluded.expected, seen_at = clock_timestamp()`,
+    [chain, addressKey, accountId, reported.toString(), expected.toString()],
+  );
+}
+
+/** An operator has looked at so many transactions of the address: they are not doubted any more. */
+export async function dropDoubtedOrdinal(
+  manager: EntityManager,
+  { chain, addressKey }: Pick<ReservationOwner, 'chain' | 'addressKey'>,
+  upTo: bigint,
+): Promise<void> {
+  await manager.query('delete from doubted_ordinals where chain = $1 and owner = $2 and reported <= $3', [
+    chain,
+    addressKey,
+    upTo.toString(),
+  ]);
+}
+
+/** More are not reported. */
+const maxDoubted = 100;
+
+/** Those that a transfer has met within the last day, on one chain or on all. */
+export async function findDoubtedOrdinals(manager: EntityManager, chain: string | null = null): Promise<DoubtedOrdinal[]> {
+  const rows = await manager.query<{ chain: string; account_id: string; reported: string; expected: string }[]>(
+    `select chain, account_id, reported, expected from doubted_ordinals
+      where ($1::text is null or chain = $1) and seen_at > now() - interval '1 day' order by since limit ${maxDoubted}`,
+    [chain],
+  );
+  return rows.map(({ chain: name, account_id: accountId, reported, expected }) => ({
+    ...{ chain: name, accountId },
+    ...{ reported: BigInt(reported), expected: BigInt(expected) },
+  }));
 }

@@ -46,6 +46,11 @@ export interface ChainDefinition {
   blockTimeMs: number;
   /** It charges for the data of a transaction in addition to its execution. */
   chargesForData?: boolean;
+  /**
+   * Blocks are scanned only at endpoints that trace them: else payments that contracts pass on would not be found. Absent: they are found
+   * where the endpoint happens to trace.
+   */
+  requiresTraces?: boolean;
   /** What its estimates contain in addition to execution, in the family's unit of execution; 0 when absent. */
   estimateOverhead?: number;
   /** After this long without inclusion a transfer is replaced at a higher fee. */
@@ -55,6 +60,11 @@ export interface ChainDefinition {
    * and by every node.
    */
   maxNetworkFee: bigint;
+  /**
+   * An answer of a node above these is not believed; in the family's own format of fee levels. Absent: the family has a limit of its own,
+   * or none is needed.
+   */
+  highestFeeLevels?: FeeLevels;
   /** In place of fee levels while no node estimates, in the family's own format; absent where nodes always know them. */
   fallbackFeeLevels?: FeeLevels;
   /** e.g. https://etherscan.io/tx/{hash}; null for local chains. */
@@ -122,9 +132,9 @@ export interface AuthorisationAction {
   type: 'authorisation';
   /** How it is authorised, in the family's terms. */
   method: string;
-  /** What it uses up, in the family's terms. */
+  /** What it uses up, or what makes it unlike others, in the family's terms. */
   nonce: string;
-  /** For how long it can be carried out, from when it is prepared. */
+  /** For how long it can be carried out at most, from when it is prepared. */
   seconds: number;
   /** The only address that may carry it out, in the form shown to clients; null: anybody may. */
   facilitator: string | null;
@@ -132,6 +142,8 @@ export interface AuthorisationAction {
   domain: { name: string; version: string } | null;
   /** An allowance for the payment is authorised with it, where the chain needs one. */
   withAllowance: boolean;
+  /** A text that the chain shows with it; absent: none. */
+  memo?: string;
 }
 
 /** An unsigned transaction as decoded from its bytes alone. */

@@ -3,7 +3,7 @@ import { AccountEntity } from '../accounts/entity';
 import { enabledChain } from '../accounts/service';
 import type { ChainRegistry } from '../chains/registry';
 import type { CountUsed } from '../transfers/rebuild/missing-ordinals';
-import { recordForeignOrdinals } from '../chains/reservations';
+import { dropDoubtedOrdinal, recordForeignOrdinals } from '../chains/reservations';
 import { invalidParameter, notFound } from '../platform/errors';
 import { isUuid } from '../platform/ids';
 import { auditedOperation } from './audited-operation';
@@ -40,8 +40,10 @@ export async function acceptCount(
   if (BigInt(count) > used)
     throw invalidParameter('count', `must be at most ${used}: so many transactions of ${address} are final on ${chain.name}`);
   const event = { action: 'account.count_accepted', clientId, subject: { type: 'account', id: accountId } } as const;
-  await auditedOperation(database, { ...event, detail: { chain: chain.name, count } }, (manager) =>
-    recordForeignOrdinals(manager, { chain: chain.name, addressKey }, BigInt(count)),
-  );
+  const owner = { chain: chain.name, addressKey };
+  await auditedOperation(database, { ...event, detail: { chain: chain.name, count } }, async (manager) => {
+    await recordForeignOrdinals(manager, owner, BigInt(count));
+    await dropDoubtedOrdinal(manager, owner, BigInt(count));
+  });
   return { accountId, chain: chain.name, count };
 }

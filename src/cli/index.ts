@@ -19,6 +19,7 @@ import { addTransferCommands } from './transfers';
 import type { Run } from './run';
 import { CommandFailed, type Session, withSession } from './session';
 import { addSettlerCommands } from './settlers';
+import { addSetupCommands } from './setup';
 import { addTotpCommands } from './totp';
 import { addWalletCommands } from './wallets';
 import { addX402Commands } from './x402';
@@ -50,6 +51,7 @@ function createProgram(): Command {
   addX402Commands(program, run);
   addLedgerCommands(program, run);
   addMigrateCommand(program);
+  addSetupCommands(program);
   addReconcileCommand(program);
   addTemporalCommands(program, run);
   addAuditCommands(program, run);

@@ -1,7 +1,17 @@
 import type { Command } from 'commander';
-import { printNames } from './output';
+import { makeNamespace } from './namespace';
+import { integer } from './options';
+import { print, printNames } from './output';
 import type { Run } from './run';
 import { registerSearchAttributes } from './search-attributes';
+
+/** Longer than a transfer takes, so that the run of one that has ended can still be looked at. */
+const defaultRetentionDays = 30;
+
+interface SetupOptions {
+  createNamespace?: boolean;
+  retentionDays: number;
+}
 
 /** temporal */
 export function addTemporalCommands(program: Command, run: Run): void {
@@ -10,8 +20,19 @@ export function addTemporalCommands(program: Command, run: Run): void {
     .description('the workflow service')
     .command('setup')
     .description('register the search attributes')
+    .option('--create-namespace', 'make the namespace (TEMPORAL_NAMESPACE) if it is missing; one that is there stays as it is')
+    .option(
+      '--retention-days <days>',
+      'how long a new namespace keeps runs that have ended',
+      integer(1, 3_650),
+      defaultRetentionDays,
+    )
     .action(
-      run(async ({ temporal, json }) => {
+      run(async ({ temporal, json }, { createNamespace = false, retentionDays }: SetupOptions) => {
+        if (createNamespace) {
+          const isNew = await makeNamespace(temporal, retentionDays);
+          if (isNew && !json) print(`made: namespace ${temporal.options.namespace}`);
+        }
         const added = await registerSearchAttributes(temporal);
         printNames(added, json, { some: 'registered', none: 'all search attributes are registered' });
       }),

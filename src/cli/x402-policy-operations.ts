@@ -21,6 +21,8 @@ export interface ShownPolicy {
   topUpPerDay: string;
   /** Separated by commas. */
   walletFactories: string;
+  /** A whole number, or unlimited. */
+  failuresPerPayer: string;
 }
 
 /** Options of the command line. Omitted values stay unchanged. */
@@ -55,7 +57,7 @@ export class X402PolicyOperations {
         throw invalidParameter('--gas-per-day', `is needed: an amount of ${native.symbol}, or ${unlimited}`);
       await store(manager, clientId, chain, policy);
       const shown = this.toShown(policy, definition);
-      const { settle, gasPerDay, sponsorPermit, sponsorApproval, topUpPerDay, walletFactories } = shown;
+      const { settle, gasPerDay, sponsorPermit, sponsorApproval, topUpPerDay, walletFactories, failuresPerPayer } = shown;
       await audit(manager, {
         action: 'x402.policy_changed',
         outcome: 'success',
@@ -64,7 +66,7 @@ export class X402PolicyOperations {
         subject: { type: 'client', id: clientId },
         detail: {
           ...{ chain, settle, gas_per_day: gasPerDay, sponsor_permit: sponsorPermit, sponsor_approval: sponsorApproval },
-          ...{ top_up_per_day: topUpPerDay, wallet_factories: walletFactories },
+          ...{ top_up_per_day: topUpPerDay, wallet_factories: walletFactories, failures_per_payer: failuresPerPayer },
         },
       });
       return shown;
@@ -72,7 +74,7 @@ export class X402PolicyOperations {
   }
 
   private readChanges(
-    { settle, gasPerDay, sponsorPermit, sponsorApproval, topUpPerDay, walletFactories }: X402PolicyChange,
+    { settle, gasPerDay, sponsorPermit, sponsorApproval, topUpPerDay, walletFactories, failuresPerPayer }: X402PolicyChange,
     chain: ChainDefinition,
   ): Partial<X402Policy> {
     const { native } = chain;
@@ -85,6 +87,7 @@ export class X402PolicyOperations {
       ...(sponsorApproval !== undefined && { sponsorsApproval: readRule('--sponsor-approval', sponsorApproval) }),
       ...(topUpPerDay !== undefined && { topUpPerDay: readAmount('--top-up-per-day', topUpPerDay, native) }),
       ...(walletFactories !== undefined && { walletFactories: this.readFactories(walletFactories, chain) }),
+      ...(failuresPerPayer !== undefined && { failuresPerPayer: readFailures(failuresPerPayer) }),
     };
   }
 
@@ -112,6 +115,7 @@ export class X402PolicyOperations {
       sponsorApproval: toRule(policy.sponsorsApproval),
       topUpPerDay: formatAmount(policy.topUpPerDay, decimals),
       walletFactories: factories.join(',') || none,
+      failuresPerPayer: policy.failuresPerPayer?.toString() ?? unlimited,
     };
   }
 }
@@ -122,14 +126,16 @@ const read = async (manager: EntityManager, clientId: string, chain: string): Pr
 const store = (manager: EntityManager, clientId: string, chain: string, policy: X402Policy): Promise<unknown> =>
   manager.query(
     `insert into x402_policies (client_id, chain, is_enabled, gas_per_day, sponsors_permit, sponsors_approval, top_up_per_day,
-       wallet_factories)
-     values ($1, $2, $3, $4, $5, $6, $7, $8)
+       wallet_factories, failures_per_payer)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
      on conflict (client_id, chain) do update set is_enabled = excluded.is_enabled, gas_per_day = excluded.gas_per_day,
        sponsors_permit = excluded.sponsors_permit, sponsors_approval = excluded.sponsors_approval,
-       top_up_per_day = excluded.top_up_per_day, wallet_factories = excluded.wallet_factories`,
+       top_up_per_day = excluded.top_up_per_day, wallet_factories = excluded.wallet_factories,
+       failures_per_payer = excluded.failures_per_payer`,
     [
       ...[clientId, chain, policy.isEnabled, policy.gasPerDay?.toString() ?? null],
       ...[policy.sponsorsPermit, policy.sponsorsApproval, policy.topUpPerDay.toString(), policy.walletFactories],
+      policy.failuresPerPayer,
     ],
   );
 
@@ -137,9 +143,19 @@ const unlimited = 'unlimited';
 const none = 'none';
 /** As the table allows. */
 const maxFactories = 20;
+const maxFailures = 1_000;
 const toRule = (isAllowed: boolean): string => (isAllowed ? 'allow' : 'refuse');
 
 function readRule(option: string, text: string): boolean {
   if (text !== 'allow' && text !== 'refuse') throw invalidParameter(option, 'must be allow or refuse');
   return text === 'allow';
+}
+
+/** null: no limit. */
+function readFailures(text: string): number | null {
+  if (text === unlimited) return null;
+  const count = /^[0-9]{1,4}$/.test(text) ? Number(text) : 0;
+  if (count < 1 || count > maxFailures)
+    throw invalidParameter('--failures-per-payer', `must be a whole number from 1 to ${maxFailures}, or ${unlimited}`);
+  return count;
 }

@@ -21,6 +21,7 @@ export function addX402Commands(program: Command, run: Run): void {
     .option('--sponsor-approval <rule>', 'allow or refuse: payers may be sent coins for an approval')
     .option('--top-up-per-day <amount>', 'most coins sent to payers in 24 hours')
     .option('--wallet-factories <addresses>', "contracts that may create payers' wallets, separated by commas, or none")
+    .option('--failures-per-payer <count>', 'failed payments of one payer in an hour, then no more of it are taken; or unlimited')
     .action(run(policy));
 }
 
@@ -28,8 +29,8 @@ async function policy({ database, json }: Session, reference: string, chain: str
   const { clientId } = await new ClientOperations(database).findClient(reference);
   const { GATEWAY_ENV, CHAINS } = readConfig(['GATEWAY_ENV', 'CHAINS']);
   const policies = new X402PolicyOperations(database, loadRegistry(GATEWAY_ENV, CHAINS.split(',')), getFamily);
-  const { settle, gasPerDay, sponsorPermit, sponsorApproval, topUpPerDay, walletFactories } = options;
-  const changes = [settle, gasPerDay, sponsorPermit, sponsorApproval, topUpPerDay, walletFactories];
+  const { settle, gasPerDay, sponsorPermit, sponsorApproval, topUpPerDay, walletFactories, failuresPerPayer } = options;
+  const changes = [settle, gasPerDay, sponsorPermit, sponsorApproval, topUpPerDay, walletFactories, failuresPerPayer];
   const isChange = changes.some((value) => value !== undefined);
   const shown = await (isChange ? policies.set(clientId, chain, options) : policies.show(clientId, chain));
   printRow(
@@ -42,6 +43,7 @@ async function policy({ database, json }: Session, reference: string, chain: str
       sponsor_approval: shown.sponsorApproval,
       top_up_per_day: shown.topUpPerDay,
       wallet_factories: shown.walletFactories,
+      failures_per_payer: shown.failuresPerPayer,
     },
     json,
   );

@@ -7,14 +7,19 @@ import { batchSize, getToken, moveAll, type StoredDeposit } from './stored-depos
 
 /**
  * Credits the deposits that are deep enough below `headBlock` (the block at the head has depth 1), oldest first, one batch per
- * call. Returns the number of credited deposits: call again while it is not 0 to credit all.
+ * call; none of a block above `upToBlock`. Returns the number of credited deposits: call again while it is not 0 to credit all.
  */
-export async function confirmDeposits(manager: EntityManager, chain: ChainDefinition, headBlock: number): Promise<number> {
+export async function confirmDeposits(
+  manager: EntityManager,
+  chain: ChainDefinition,
+  headBlock: number,
+  upToBlock = headBlock,
+): Promise<number> {
   const deep = await manager.query<StoredDeposit[]>(
     `select tx_id, asset_id, status, version, amount from transactions
-      where chain = $1 and status = 'DETECTED' and block_number <= $2 and block_number + required_confirmations <= $2::bigint + 1
+      where chain = $1 and status = 'DETECTED' and block_number <= $4 and block_number + required_confirmations <= $2::bigint + 1
       order by block_number limit $3 for no key update`,
-    [chain.name, headBlock, batchSize],
+    [chain.name, headBlock, batchSize, Math.min(headBlock, upToBlock)],
   );
   if (deep.length === 0) return 0;
   const tokens = await findLedgerAccountsForUpdate(

@@ -6,6 +6,9 @@ import { storeOutputs, takeBackOutputs } from '../chains/outputs';
 import { inTransaction } from '../platform/database';
 import { GatewayError } from '../platform/errors';
 import { findInclusions, type FoundInclusion } from './block-inclusions';
+import { Agreement } from './agreement';
+import { credit } from './credit';
+import { DoubtWatch } from './doubt-watch';
 import { EndedWatch } from './ended-watch';
 import { findFork } from './fork';
 import { FundingWatch } from './funding-watch';
@@ -17,14 +20,15 @@ import { PoolWatch } from './pool-watch';
 import { findAwaited, takenBack } from './observations';
 import { ScanRange } from './scan-range';
 import { SpendWatch } from './spend-watch';
+import { TraceWatch } from './trace-watch';
 import { UnpaidWatch } from './unpaid-watch';
 import * as inclusions from './inclusions';
 import * as store from './store';
 
 /** Blocks remembered at least, for reorganisations below a shallow finality depth: they are an alarm, but one that is got over. */
 const minKept = 256;
-/** Batches of deposits credited with one range; more wait for the next. */
-const maxConfirmRounds = 20;
+/** How long a step waits for the comparison of endpoints: it goes on beside the next one. */
+const agreementWaitMs = 3_000;
 const defaultSliceMs = 10 * 60_000;
 
 /**
@@ -44,6 +48,9 @@ class Follower {
   private readonly spends: SpendWatch;
   private readonly funding: FundingWatch;
   private readonly unpaid: UnpaidWatch;
+  private readonly doubts: DoubtWatch;
+  private readonly traces: TraceWatch;
+  private readonly agreement: Agreement;
   private readonly head: Head;
   private readonly range = new ScanRange();
   private readonly pollMs: number;
@@ -57,6 +64,9 @@ class Follower {
     this.spends = new SpendWatch(options);
     this.funding = new FundingWatch(options);
     this.unpaid = new UnpaidWatch(options);
+    this.doubts = new DoubtWatch(options);
+    this.traces = new TraceWatch(options);
+    this.agreement = new Agreement(options);
     this.head = new Head(options);
     this.pollMs = options.pollMs ?? Math.max(250, chain.blockTimeMs / 2);
   }
@@ -72,6 +82,8 @@ class Follower {
     } finally {
       stop.abort();
       this.spends.end();
+      this.doubts.end();
+      if (!signal.aborted) await this.agreement.end();
       await watching;
       if (signal.aborted) await this.options.notifier.giveUp();
       else await this.signalling;
@@ -94,24 +106,39 @@ class Follower {
   private async step(): Promise<boolean> {
     const head = await this.head.read();
     // another follower may have moved it
-    this.nextBlock = (await store.findNextBlock(this.manager, this.chain)) ?? 0;
+    const cursor = (await store.findCursor(this.manager, this.chain)) ?? { nextBlock: 0, agreedTo: null };
+    await this.agreement.begin(cursor);
+    this.nextBlock = cursor.nextBlock;
     const last = await store.newestBlockUpTo(this.manager, this.chain.name, this.nextBlock - 1);
     if (this.nextBlock > head) {
       await this.checkTip(head, last);
     } else {
       await this.scanNext(head, last);
     }
-    const { observations: awaited, unpaid } = await findAwaited(this.manager, this.chain, this.nextBlock - 1);
+    await this.agree(head);
+    const scannedTo = this.nextBlock - 1;
+    const { observations: awaited, unpaid } = await findAwaited(this.manager, this.chain, scannedTo, this.agreement.limit);
     await this.unpaid.readAgain(awaited, unpaid);
     // beside the scan: a backlog of signals delays no deposit
     const tell = () => (this.signalling = this.options.notifier.sendAll(new Map([...this.funding.lost, ...awaited])));
     void tell();
     await this.ends.report();
     await this.spends.report(this.nextBlock);
+    await this.doubts.report();
     if (this.nextBlock <= head) return true;
     await this.funding.ask(this.nextBlock);
     void tell();
     return false;
+  }
+
+  /** Far behind, it is not waited for: an endpoint that hangs would make following slow. */
+  private async agree(head: number): Promise<void> {
+    const agreed = this.agreement.advance(this.nextBlock);
+    if (this.nextBlock > head) await Promise.race([agreed, delay(agreementWaitMs, undefined, { ref: false })]);
+    else
+      agreed.catch((err: unknown) =>
+        this.options.logger.warn({ err, chain: this.chain.name }, 'endpoints could not be compared'),
+      );
   }
 
   /** Nothing new: is the newest block that both have still the same? A head below ours may be just a node that lags. */
@@ -128,8 +155,10 @@ class Follower {
 
   private async scanNext(head: number, last: store.StoredBlock | null): Promise<void> {
     const { client, deposits } = this.options;
-    const { blocks, scannedTo } = await this.range.run(this.nextBlock, head, (to) =>
-      client.scan(this.nextBlock, to, (keys) => deposits.depositAddresses(this.manager, this.chain.family, keys)),
+    const { blocks, scannedTo } = await this.traces.watch(() =>
+      this.range.run(this.nextBlock, head, (to) =>
+        client.scan(this.nextBlock, to, (keys) => deposits.depositAddresses(this.manager, this.chain.family, keys)),
+      ),
     );
     if (scannedTo < this.nextBlock) return;
     const [first] = blocks;
@@ -146,7 +175,8 @@ class Follower {
     const { chain, options } = this;
     const from = this.nextBlock;
     const contradicted = await inTransaction(options.database, async (manager) => {
-      if (!(await store.moveCursor(manager, chain.name, from, scannedTo + 1))) return null;
+      const cursor = await store.moveCursor(manager, chain.name, from, scannedTo + 1);
+      if (!cursor) return null;
       await store.storeBlocks(manager, chain.name, blocks, scannedTo - Math.max(chain.finalityDepth, minKept));
       await storeOrigins(manager, chain.name, blocks, scannedTo - chain.finalityDepth + 1);
       await storeOutputs(manager, chain.name, blocks);
@@ -162,11 +192,7 @@ class Follower {
       if (blocks.some(({ outputs }) => outputs)) await storeForeignSpends(manager, chain, from, scannedTo);
       // also below the range, since no later range or roll-back would come to clear what is left there
       const taken = await inclusions.clearContradicted(manager, chain.name, from - chain.finalityDepth, scannedTo);
-      // depth is counted to the newest block that is chained to the stored ones, not to what a node calls its head
-      for (let round = 0; round < maxConfirmRounds; round += 1) {
-        if ((await options.deposits.confirmDeposits(manager, chain, scannedTo)) === 0) break;
-      }
-      await inclusions.finalize(manager, chain.name, scannedTo - chain.finalityDepth + 1);
+      await credit(manager, options, scannedTo, cursor.agreedTo ?? Infinity);
       return taken;
     });
     if (contradicted) this.nextBlock = scannedTo + 1;
@@ -210,7 +236,7 @@ class Follower {
 
   private async takeBack(lost: inclusions.LostInclusion[]): Promise<void> {
     if (lost.length > 0) this.ends.isDue = true;
-    for (const { txId, id } of lost) await this.options.notifier.sendOnce(txId, takenBack(id));
+    await this.options.notifier.sendTakenBack(lost.map(({ txId, id }) => [txId, takenBack(id)] as const));
   }
 
   private get chain() {

@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { ChainObservation } from '../messages/transfer';
+import type { FundingMemory } from './funding-memory';
 import type { FollowOptions } from './ports';
 
 /** Transfers that are looked at; further ones wait until some of these have ended. */
@@ -7,21 +8,21 @@ const limit = 1_000;
 /** Questions in one step of the follower, which has more to do; those asked about longest ago come first. */
 const perStep = 5;
 
-interface Asked {
-  /** The first block that was not scanned then. */
-  nextBlock: number;
-  /** null: it could not be asked about. */
-  seen: ChainObservation | null;
-}
+/** Longer than the time between two runs of a follower, and shorter than another process follows for at a time. */
+const forgetAfterMs = 60_000;
 
 /**
  * Parked transfers that spend what is in no block: nobody else asks the chain about them, and what they spend may never come to be. Each is
  * asked about at most once for a block.
  */
 export class FundingWatch {
-  private readonly asked = new Map<string, Asked>();
+  private readonly asked: FundingMemory['asked'];
 
-  constructor(private readonly options: Pick<FollowOptions, 'chain' | 'database' | 'observe' | 'logger' | 'signal'>) {}
+  constructor(private readonly options: Pick<FollowOptions, 'chain' | 'database' | 'observe' | 'logger' | 'signal' | 'funding'>) {
+    this.asked = options.funding.asked;
+    // another process has followed the chain since
+    if (Date.now() - options.funding.usedAt > forgetAfterMs) this.asked.clear();
+  }
 
   /** What workflows are to be told: their transfers can never be executed. */
   get lost(): Map<string, ChainObservation> {
@@ -30,7 +31,8 @@ export class FundingWatch {
 
   /** @param nextBlock the first that is not scanned */
   async ask(nextBlock: number): Promise<void> {
-    const { chain, database, signal } = this.options;
+    const { chain, database, signal, funding } = this.options;
+    funding.usedAt = Date.now();
     const waiting = new Set(await findUnfunded(database.manager, chain.name));
     for (const txId of this.asked.keys()) if (!waiting.has(txId)) this.asked.delete(txId);
     const lastOf = (txId: string): number => this.asked.get(txId)?.nextBlock ?? -1;
@@ -55,12 +57,12 @@ export class FundingWatch {
   }
 }
 
-/** On chains without outputs there are none. */
+/** On chains without outputs there are none; the smallest one is found by the key, where any one could be looked for in all rows. */
 async function findUnfunded(manager: EntityManager, chain: string): Promise<string[]> {
   const rows = await manager.query<{ tx_id: string }[]>(
     `select t.tx_id from transactions t
       where t.chain = $1 and t.status = 'NEEDS_ATTENTION' and t.ended_at is null
-        and exists (select from chain_outputs o where o.chain = $1)
+        and (select min(o.resource) from chain_outputs o where o.chain = $1) is not null
         and exists (select from reservations r
                      where r.tx_id = t.tx_id and r.ordinal is null and r.released_at is null
                        and not exists (select from chain_outputs o where (o.chain, o.resource) = (r.chain, r.resource)))

@@ -7,3 +7,17 @@ export const foreignSpends = new Gauge({
   labelNames: ['chain'] as const,
   registers: [metrics],
 });
+
+export const chainAlarms = new Gauge({
+  name: 'chain_alarms',
+  help: '1 while something is wrong with a chain although it can be read: its fees are not believed, its endpoints do not agree, none of them traces, an account is used elsewhere',
+  labelNames: ['chain', 'alert'] as const,
+  registers: [metrics],
+});
+
+export const accountsUsedElsewhere = new Gauge({
+  name: 'accounts_used_elsewhere',
+  help: 'Accounts of which a chain counts more transactions than the gateway knows: nothing is begun for them',
+  labelNames: ['chain'] as const,
+  registers: [metrics],
+});

@@ -1,4 +1,5 @@
 import type { ChainObservation } from '../messages/transfer';
+import { setBounded } from '../platform/bounded';
 import type { Logger } from '../platform/logging';
 import type { SignalTransfer, TransferNotifier } from './ports';
 
@@ -7,6 +8,9 @@ const concurrency = 20;
 const goneFactor = 10;
 /** Largest factor on the time between two signals without consequence, as of a parked transfer: every signal stays in a history. */
 const longestFactor = 120;
+
+/** A workflow that is not told asks the chain by itself, later. */
+const maxOwed = 10_000;
 
 const defaultResignalMs = 30_000;
 /** Longer than the time between two polls of any chain, and shorter than another process follows for at a time, which has told others. */
@@ -19,6 +23,8 @@ const forgetAfterMs = 9 * 60_000;
  */
 export class ObservationNotifier implements TransferNotifier {
   private readonly sent = new Map<string, { observationKey: string; at: number; times: number; gone: boolean }>();
+  /** Taken back, and not told yet. */
+  private readonly owed = new Map<string, ChainObservation>();
   private failing = false;
   /** The newest observations, while those of an earlier call are sent. */
   private next: ReadonlyMap<string, ChainObservation> | null = null;
@@ -52,14 +58,30 @@ export class ObservationNotifier implements TransferNotifier {
   }
 
   /**
-   * Sends it even if it was sent before: an observation was taken back, which the workflow has to be told in any case, and after
-   * whatever is on its way.
+   * Sends them even if they were sent before, and after whatever is on its way: an observation was taken back, which the workflow has to be
+   * told in any case. What fails is sent with a later call of `sendAll`, unless there is something newer to say. Never throws.
    */
-  async sendOnce(txId: string, observation: ChainObservation): Promise<void> {
+  async sendTakenBack(takenBack: Iterable<readonly [string, ChainObservation]>): Promise<void> {
     await this.giveUp();
+    for (const [txId, observation] of takenBack) setBounded(this.owed, txId, observation, maxOwed);
+    await this.sendOwed();
+  }
+
+  private async sendOwed(): Promise<void> {
+    const owed = [...this.owed];
+    for (let start = 0; start < owed.length && !this.isStopped; start += concurrency) {
+      const chunk = owed.slice(start, start + concurrency);
+      const sent = await Promise.all(chunk.map(([txId, observation]) => this.sendOne(txId, observation)));
+      if (!sent.includes(true)) return;
+    }
+  }
+
+  private async sendOne(txId: string, observation: ChainObservation): Promise<boolean> {
     this.sent.delete(txId);
-    await this.send(txId, observation);
+    const isSent = await this.send(txId, observation);
     this.sent.delete(txId);
+    if (isSent && this.owed.get(txId) === observation) this.owed.delete(txId);
+    return isSent;
   }
 
   private async sendNext(): Promise<void> {
@@ -80,6 +102,9 @@ export class ObservationNotifier implements TransferNotifier {
     for (const txId of this.sent.keys()) {
       if (!observations.has(txId)) this.sent.delete(txId);
     }
+    // what a block holds again is news enough
+    for (const txId of observations.keys()) this.owed.delete(txId);
+    if (this.owed.size > 0) await this.sendOwed();
     const due = [...observations].filter(([txId, observation]) => this.isDue(txId, observation));
     for (let start = 0; start < due.length; start += concurrency) {
       if (this.next || this.isStopped) return;

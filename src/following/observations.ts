@@ -29,9 +29,14 @@ interface Awaited {
 /**
  * What the workflows of transfers wait for: attempts that scanned blocks include, deep enough to end their transfer. That
  * a block includes one at all is only told those that might do something else in the meantime: one that signs, has several attempts or
- * is parked. Every signal costs its workflow some ten events.
+ * is parked. Every signal costs its workflow some ten events. Nothing in a block above `limit` is confirmed.
  */
-export async function findAwaited(manager: EntityManager, chain: ChainDefinition, scannedTo: number): Promise<Awaited> {
+export async function findAwaited(
+  manager: EntityManager,
+  chain: ChainDefinition,
+  scannedTo: number,
+  limit = scannedTo,
+): Promise<Awaited> {
   const rows = await manager.query<IncludedRow[]>(
     `select t.tx_id, a.included_id, a.block_number, a.kind, a.success, a.received,
             t.transaction_type, t.amount, t.required_confirmations,
@@ -46,7 +51,8 @@ export async function findAwaited(manager: EntityManager, chain: ChainDefinition
   for (const row of rows) {
     const { asked, outcome } = readRow(row);
     const confirmations = scannedTo - Number(row.block_number) + 1;
-    const isConfirmed = confirmations >= depthOfEnd(asked, outcome, chain.finalityDepth);
+    const isDeep = confirmations >= depthOfEnd(asked, outcome, chain.finalityDepth);
+    const isConfirmed = isDeep && Number(row.block_number) <= limit;
     if (!row.is_told && !isConfirmed) continue;
     const state = isConfirmed ? 'confirmed' : 'included';
     const blockNumber = Number(row.block_number);

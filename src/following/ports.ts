@@ -4,6 +4,8 @@ import type { ChainClient } from '../chains/chain-client';
 import type { ChainDefinition, ChainFamily, DepositFound, PendingDeposit } from '../chains/types';
 import type { Logger } from '../platform/logging';
 import type { GetSignedType } from '../transactions/signed-type';
+import type { ChainAlarms } from './chain-alarms';
+import type { FundingMemory } from './funding-memory';
 
 /** What the follower needs of the deposits (src/deposits). All but look-ups run inside a database transaction of the follower. */
 export interface DepositsPort {
@@ -15,8 +17,8 @@ export interface DepositsPort {
   findPendingHashes(manager: EntityManager, chain: string): Promise<string[]>;
   /** Ends the rows without a block of these transactions. */
   endPendingDeposits(manager: EntityManager, chain: string, hashes: string[]): Promise<void>;
-  /** Credits a batch of what is deep enough; returns how many, 0 when there is no more. */
-  confirmDeposits(manager: EntityManager, chain: ChainDefinition, headBlock: number): Promise<number>;
+  /** Credits a batch of what is deep enough and in no block above `upToBlock`; returns how many, 0 when there is no more. */
+  confirmDeposits(manager: EntityManager, chain: ChainDefinition, headBlock: number, upToBlock: number): Promise<number>;
   /** Orphans the rows of blocks from `fromBlock` on and takes back what was credited. */
   orphanDeposits(manager: EntityManager, chain: ChainDefinition, fromBlock: number): Promise<void>;
   /** Which of the addresses are ours. */
@@ -36,7 +38,7 @@ export interface TransferNotifier {
   /** Ends after what is on its way; the rest is sent at the next call. */
   giveUp(): Promise<void>;
   /** Of what was taken back: after whatever is on its way. */
-  sendOnce(txId: string, observation: ChainObservation): Promise<void>;
+  sendTakenBack(takenBack: Iterable<readonly [string, ChainObservation]>): Promise<void>;
 }
 
 export interface FollowOptions {
@@ -54,6 +56,10 @@ export interface FollowOptions {
    * was executed after it had been proven impossible: somebody has to correct it.
    */
   onConfirmedReorged: (txId: string) => Promise<void>;
+  /** Of this chain, the same for each call. */
+  funding: FundingMemory;
+  /** Of all chains of the process. */
+  chainAlarms: ChainAlarms;
   logger: Logger;
   /** Ends the work at the next step. */
   signal: AbortSignal;

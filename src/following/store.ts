@@ -9,10 +9,17 @@ export interface StoredBlock {
   hash: string;
 }
 
-/** Next block to scan; null before the first start. @throws Error when the row was written for another chain. */
-export async function findNextBlock(manager: EntityManager, chain: ChainDefinition): Promise<number | null> {
-  const [row] = await manager.query<{ next_block: string; caip2: string }[]>(
-    'select next_block, caip2 from chain_cursors where chain = $1',
+export interface Cursor {
+  /** The next block to scan. */
+  nextBlock: number;
+  /** The newest scanned block that a second endpoint has shown too, -1 before the first; null: there is no second one. */
+  agreedTo: number | null;
+}
+
+/** null before the first start. @throws Error when the row was written for another chain. */
+export async function findCursor(manager: EntityManager, chain: ChainDefinition): Promise<Cursor | null> {
+  const [row] = await manager.query<{ next_block: string; agreed_to: string | null; caip2: string }[]>(
+    'select next_block, agreed_to, caip2 from chain_cursors where chain = $1',
     [chain.name],
   );
   if (!row) return null;
@@ -20,7 +27,7 @@ export async function findNextBlock(manager: EntityManager, chain: ChainDefiniti
     throw new Error(
       `this database has followed ${chain.name} as ${row.caip2}, not ${chain.caip2}: one database is one environment`,
     );
-  return Number(row.next_block);
+  return { nextBlock: Number(row.next_block), agreedTo: row.agreed_to === null ? null : Number(row.agreed_to) };
 }
 
 export async function createCursor(
@@ -37,6 +44,11 @@ export async function createCursor(
   );
 }
 
+/** The head alone: the fee levels that were stored become older. */
+export async function storeHeadWithoutLevels(manager: EntityManager, chain: string, head: number): Promise<void> {
+  await manager.query('update chain_cursors set head_block = $2, updated_at = now() where chain = $1', [chain, head]);
+}
+
 export async function storeHead(manager: EntityManager, chain: string, head: number, levels: FeeLevels): Promise<void> {
   await manager.query(
     `update chain_cursors set head_block = $2, fee_levels = $3::jsonb, fee_levels_at = clock_timestamp(), updated_at = now()
@@ -45,13 +57,45 @@ export async function storeHead(manager: EntityManager, chain: string, head: num
   );
 }
 
-/** False when another follower has moved the cursor: what was scanned is then thrown away. Holds the row's lock to the end. */
-export async function moveCursor(manager: EntityManager, chain: string, expected: number, next: number): Promise<boolean> {
+/** null: the chain has one endpoint. */
+export async function setAgreedTo(manager: EntityManager, chain: string, agreedTo: number | null): Promise<void> {
+  await manager.query('update chain_cursors set agreed_to = $2 where chain = $1', [chain, agreedTo]);
+}
+
+/**
+ * The next block to scan; null when the block was rolled back meanwhile, or a newer one is agreed. Holds the row's lock to the end.
+ */
+export async function agree(manager: EntityManager, chain: string, { number, hash }: StoredBlock): Promise<number | null> {
+  // a statement of its own: the next one then sees the blocks that a roll-back has left
+  const [cursor] = await manager.query<{ next_block: string }[]>(
+    'select next_block from chain_cursors where chain = $1 for no key update',
+    [chain],
+  );
   const [, moved] = await manager.query<[unknown, number]>(
-    'update chain_cursors set next_block = $3 where chain = $1 and next_block = $2',
+    `update chain_cursors set agreed_to = $2 where chain = $1 and agreed_to < $2
+        and exists (select from chain_blocks where chain = $1 and number = $2 and hash = $3)`,
+    [chain, number, hash],
+  );
+  return cursor && moved === 1 ? Number(cursor.next_block) : null;
+}
+
+/**
+ * null when another follower has moved the cursor: what was scanned is then thrown away. Holds the row's lock to the end. A roll-back takes
+ * back what was agreed about the blocks that are gone.
+ */
+export async function moveCursor(
+  manager: EntityManager,
+  chain: string,
+  expected: number,
+  next: number,
+): Promise<Pick<Cursor, 'agreedTo'> | null> {
+  const [[row]] = await manager.query<[{ agreed_to: string | null }[], number]>(
+    `update chain_cursors
+        set next_block = $3::bigint, agreed_to = case when agreed_to >= $3::bigint then $3::bigint - 1 else agreed_to end
+      where chain = $1 and next_block = $2 returning agreed_to`,
     [chain, expected, next],
   );
-  return moved === 1;
+  return row ? { agreedTo: row.agreed_to === null ? null : Number(row.agreed_to) } : null;
 }
 
 /** The newest stored block at or below a height: a chain may skip numbers. */

@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { DataSource } from 'typeorm';
 import type { GetFamily } from '../chains/family';
 import type { ChainRegistry } from '../chains/registry';
+import { type DoubtedOrdinal, findDoubtedOrdinals } from '../chains/reservations';
 import { areOrdersCompared } from '../orders/reconcile-required';
 import { CachedValue } from '../platform/cached-value';
 import type { HealthChecks } from '../platform/metrics';
@@ -27,7 +28,7 @@ export interface HealthDependencies {
   signerUrls: string[];
 }
 
-/** Checks the services that transfers depend on, and names the settlers that have too few coins. */
+/** Checks the services that transfers depend on, and names settlers that have too few coins and accounts that are used elsewhere. */
 export class HealthService {
   private latest: { checks: Promise<HealthChecks>; at: number } | undefined;
   private readonly settlers = new CachedValue((manager) => reportSettlers(manager, this.deps.getFamily), settlersMaxAgeMs);
@@ -41,13 +42,14 @@ export class HealthService {
 
   private async check(): Promise<HealthChecks> {
     const { database, temporal, registry, signerUrls } = this.deps;
-    const [databaseUp, orders, temporalUp, chains, settlers, signers] = await Promise.all([
+    const [databaseUp, orders, temporalUp, chains, settlers, doubted, signers] = await Promise.all([
       succeeds(() => database.query('select 1')),
       withTimeout(areOrdersCompared(database)).catch(() => false),
       succeeds(() => withinMs(temporal, checkTimeoutMs, () => temporal.connection.workflowService.getSystemInfo({}))),
       freshChains(database, registry).catch(() => new Set<string>()),
       // without an answer of the database nothing is said of them: the check of the database fails then
       withTimeout(this.settlers.get(database.manager)).catch(() => []),
+      withTimeout(findDoubtedOrdinals(database.manager)).catch(() => []),
       Promise.all(signerUrls.map(isHealthy)),
     ]);
     return {
@@ -58,6 +60,7 @@ export class HealthService {
       signers: signers.filter(Boolean).length >= quorum,
       ...Object.fromEntries(registry.all.map(({ name }) => [`chain:${name}`, chains.has(name)])),
       ...describeDry(settlers),
+      ...describeDoubted(doubted),
     };
   }
 }
@@ -70,6 +73,12 @@ function describeDry(settlers: SettlerReport[]): Record<string, string> {
   const dry = settlers.filter((settler) => getSupply(settler) === 'dry');
   const idsOn = (name: string) => dry.filter(({ chain }) => chain === name).map(({ settlerId }) => settlerId);
   return Object.fromEntries(dry.map(({ chain }) => [`settlers:${chain}`, `dry: ${idsOn(chain).join(', ')}`]));
+}
+
+/** By chain, accounts for which nothing is begun: a detail too, since all others go on. */
+function describeDoubted(doubted: DoubtedOrdinal[]): Record<string, string> {
+  const idsOn = (name: string) => doubted.filter(({ chain }) => chain === name).map(({ accountId }) => accountId);
+  return Object.fromEntries(doubted.map(({ chain }) => [`accounts:${chain}`, `used elsewhere: ${idsOn(chain).join(', ')}`]));
 }
 
 async function freshChains(database: DataSource, registry: ChainRegistry): Promise<Set<string>> {

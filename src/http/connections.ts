@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Middleware } from './context';
+import type { OpenConnections } from './open-connections';
 
 /** How much of a connection a client can use. Times in milliseconds. */
 export interface ConnectionLimits {
@@ -28,8 +29,13 @@ export function closeSoon(socket: Socket, lingerMs: number): void {
 export class OpenRequests {
   private readonly counts = new WeakMap<Socket, number>();
   private readonly newest = new WeakMap<Socket, IncomingMessage>();
+  /** Resolved once the newest request is answered. */
+  private readonly turns = new WeakMap<Socket, Promise<void>>();
 
-  constructor(private readonly lingerMs: number) {}
+  constructor(
+    private readonly lingerMs: number,
+    private readonly connections: OpenConnections,
+  ) {}
 
   /**
    * Delays the close of a connection whose client is still sending: closed at once, it would lose the answer (RFC 9112, section 9.6).
@@ -53,11 +59,27 @@ export class OpenRequests {
     const count = (this.counts.get(socket) ?? 0) + 1;
     this.counts.set(socket, count);
     this.newest.set(socket, request);
-    response.once('close', () => this.counts.set(socket, (this.counts.get(socket) ?? 1) - 1));
+    this.connections.use(socket);
+    response.once('close', () => {
+      const left = (this.counts.get(socket) ?? 1) - 1;
+      this.counts.set(socket, left);
+      if (left === 0) this.connections.release(socket);
+    });
     if (count <= maxPipelined) return 'allowed';
     // for good: an answer to an earlier one must not let others follow the refused one
     this.counts.set(socket, Infinity);
     return count === Infinity ? 'beyond' : 'last';
+  }
+
+  /**
+   * Works on the requests of a connection one after the other, since they are answered in their order anyway (RFC 9112, section 9.3.2): a
+   * connection that does not wait for answers takes no more of the process than one that does.
+   */
+  inTurn({ socket }: IncomingMessage, response: ServerResponse, work: () => void): void {
+    const previous = this.turns.get(socket);
+    this.turns.set(socket, new Promise((resolve) => response.once('close', () => resolve())));
+    if (previous === undefined) return work();
+    void previous.then(() => void (socket.destroyed || work()));
   }
 }
 

@@ -5,13 +5,14 @@ import { problemType } from './errors';
 import { newId } from '../platform/ids';
 import { closeSoon, limitEarlyAnswers, limitBodyTime, OpenRequests } from './connections';
 import type { GatewayState } from './context';
+import { OpenConnections, withinOpenFiles } from './open-connections';
 
 /**
- * Time-outs in milliseconds: to receive the headers, to receive the whole request (`bodyStart`: one with a short body), between requests of
- * a connection, from a request's headers until its response has been read, from an answer that ends a connection until it is closed, and
- * for requests in flight when the server closes.
+ * How many connections at most, and time-outs in milliseconds: to receive the headers, to receive the whole request (`bodyStart`: one with
+ * a short body), between requests of a connection, from a request's headers until its response has been read, from an answer that ends a
+ * connection until it is closed, and for requests in flight when the server closes.
  */
-const defaultTimeouts = {
+const defaultLimits = {
   headers: 10_000,
   request: 30_000,
   bodyStart: 5_000,
@@ -20,10 +21,10 @@ const defaultTimeouts = {
   linger: 2_000,
   drain: 25_000,
   checkEvery: 2_000,
+  /** As far as there are file descriptors for them; the limit of requests is far lower (MAX_REQUESTS_IN_FLIGHT). */
+  connections: 20_000,
 };
 const maxHeaderBytes = 16 * 1024;
-/** Further connections are closed without a response; the limit of requests is far lower (MAX_REQUESTS_IN_FLIGHT). */
-const maxConnections = 20_000;
 
 export interface RunningServer {
   port: number;
@@ -35,11 +36,12 @@ export async function listen(
   app: Koa<GatewayState>,
   host: string,
   port: number,
-  timeouts: Partial<typeof defaultTimeouts> = {},
+  given: Partial<typeof defaultLimits> = {},
 ): Promise<RunningServer> {
-  const limits = { ...defaultTimeouts, ...timeouts };
+  const limits = { ...defaultLimits, ...given };
   const handle = app.callback();
-  const open = new OpenRequests(limits.linger);
+  const connections = new OpenConnections(withinOpenFiles(limits.connections));
+  const open = new OpenRequests(limits.linger, connections);
   let closing = false;
   const server = createServer({
     headersTimeout: limits.headers,
@@ -50,7 +52,10 @@ export async function listen(
     // answered by the app, with a problem document
     requireHostHeader: false,
   });
-  server.on('connection', (socket: Socket) => open.delayClose(socket));
+  server.on('connection', (socket: Socket) => {
+    connections.add(socket);
+    open.delayClose(socket);
+  });
   server.on('request', (request, response) => {
     const place = open.begin(request, response);
     if (place === 'beyond') return;
@@ -67,11 +72,10 @@ export async function listen(
       else refuse(request.socket, 408, limits.linger);
     });
     if (!request.complete) limitEarlyAnswers(request, response, limits);
-    void handle(request, response);
+    open.inTurn(request, response, () => void handle(request, response));
   });
   // RFC 9110, section 10.1.1: an expectation other than 100-continue
   server.on('checkExpectation', ({ socket }) => refuse(socket, 417, limits.linger));
-  server.maxConnections = maxConnections;
   answerBrokenRequests(server, limits.linger);
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve));
   return {

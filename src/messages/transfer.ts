@@ -96,8 +96,8 @@ export type BeginSigningResult =
   | { outcome: 'ended'; status: string }
   /** The current rules require an approval first. */
   | { outcome: 'needs_approval' }
-  /** What the attempt would spend is not spendable yet. */
-  | { outcome: 'wait'; reason: string }
+  /** What the attempt would spend is not spendable yet. `isBehind`: an earlier transaction of its sender waits for an operator. */
+  | { outcome: 'wait'; reason: string; isBehind?: true }
   /**
    * `byRule`: by what `screenTransfer` refuses too: rules, limits and lists. `isExecuted`: a block holds an earlier attempt, which is to
    * be confirmed. `isFollowed`: the chain has to show first what becomes of the earlier attempts.
@@ -174,6 +174,8 @@ export interface ChainObservation {
   confirmations: number;
   /** `absent`: a reorganisation has removed what it spends, which may come back. */
   isUnfunded?: true;
+  /** `absent`, `pending`: an earlier transaction of its sender is not executed yet, and a higher fee would not help this one. */
+  isBehind?: true;
   /** `impossible`: nothing else that was signed for it can be executed either, so that no operator has to look at it. */
   ends?: true;
 }
@@ -190,6 +192,11 @@ export interface ParkResult {
   outcome: 'parked' | 'ended';
   /** As in HeldTransfer: it may end earlier than was known before. */
   timeLeftMs?: number;
+}
+
+/** `behind`: an earlier transaction of its sender waits for an operator. */
+export interface TurnResult {
+  outcome: 'free' | 'behind';
 }
 
 /** The end of a transfer. */
@@ -224,6 +231,8 @@ export interface TransferActivities {
   failByProof(input: { txId: string }): Promise<TransferEnd>;
   /** Parks the transfer in NEEDS_ATTENTION for an operator. */
   parkTransfer(input: { txId: string; code: FailureCode; reason: string }): Promise<ParkResult>;
+  /** Whether an earlier transaction of its sender keeps the transfer from beginning to be signed. */
+  readTurn(input: { txId: string }): Promise<TurnResult>;
   /** Makes the transaction that gives a payer the coins for its approval, once. */
   fundPayer(input: { txId: string }): Promise<FundingResult>;
 }

@@ -19,8 +19,8 @@ export type Config<K extends VariableName> = { readonly [P in K]: ValueOf<(typeo
 export function readConfig<K extends VariableName>(names: readonly K[], env: NodeJS.ProcessEnv = process.env): Config<K> {
   const config: Partial<Record<VariableName, unknown>> = {};
   for (const name of names) {
-    const { schema, secret } = variables[name];
-    const result = schema.validate(readVariable(name, { secret }, env), {
+    const { schema, inFile } = variables[name];
+    const result = schema.validate(readVariable(name, { secret: inFile }, env), {
       errors: { wrap: { label: false } },
     });
     if (result.error) throw new ConfigError(`${name} ${problemWith(result.error)}`);

@@ -15,7 +15,8 @@ export function environmentExample(): string {
   lines.push(
     '',
     '## chains (api, worker, mpc-node)',
-    '# RPC endpoints of each enabled chain, separated by commas; the first that answers is used. Required per chain.',
+    '# RPC endpoints of each enabled chain, separated by commas; the first that answers is used. With several, two have to show a block before',
+    '# anything in it is credited or settled: name one or three, so that one may be out (docs/chains.md). Required per chain.',
     'CHAIN_ETHEREUM_RPC_URLS=',
     '# A signing node (mpc-node) takes those of chains on which attempts expire (docs/signing-nodes.md, “Reissues”): endpoints that its',
     '# operator trusts, and that neither the gateway nor the other nodes use. Without them it signs no reissue.',

@@ -65,6 +65,8 @@ export const nodeVariables = {
   MPC_NODE_DEPLOYMENT: variable(
     'mpc-node',
     Joi.string().min(1).max(100).required(),
-    'DEPLOYMENT_ID of the authoriser whose orders this node takes.',
+    'DEPLOYMENT_ID of the authoriser whose orders this node takes. MPC_NODE_DEPLOYMENT_FILE may name its file.',
+    false,
+    true,
   ),
 } as const;

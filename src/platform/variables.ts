@@ -55,7 +55,7 @@ export const variables = {
     true,
   ),
   CHAINS: variable(
-    'api, worker, authoriser, mpc-node',
+    'api, worker, authoriser, mpc-node, cli',
     Joi.string()
       .pattern(/^[a-z0-9-]+(,[a-z0-9-]+)*$/)
       .required(),
@@ -202,7 +202,9 @@ export const variables = {
   DEPLOYMENT_ID: variable(
     'authoriser, cli',
     Joi.string().min(1).max(100).required(),
-    'Name of this deployment in every order: nodes of another deployment refuse them. It never changes.',
+    'Name of this deployment in every order: nodes of another deployment refuse them. It never changes. DEPLOYMENT_ID_FILE may name its file.',
+    false,
+    true,
   ),
   MPC_NODE_PEER_CERTS: variable(
     'api, worker, authoriser, mpc-node, cli',

@@ -36,6 +36,7 @@ import type { Logger } from '../platform/logging';
 import { SecurityFactorRepository } from '../security-factors/repository';
 import { securityFactorRoutes } from '../security-factors/routes';
 import { SecurityFactorService } from '../security-factors/service';
+import { LiveStatusCache } from '../transactions/live-status';
 import { TransactionRepository } from '../transactions/repository';
 import { transactionRoutes } from '../transactions/routes';
 import { TransactionService } from '../transactions/service';
@@ -138,7 +139,7 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
   const accountDeps = { database, registry, getFamily, wallets: walletRows, accounts: accountRows };
   const accounts = new AccountService({ ...accountDeps, addresses, ownKeys });
   const assets = new AssetService({ database, registry, getFamily, accounts: accountRows, assets: assetRows });
-  const transactions = new TransactionService(new TransactionRepository(database), workflows, addresses);
+  const transactions = new TransactionService(new TransactionRepository(database), new LiveStatusCache(workflows), addresses);
   const approvals = new Approvals({ mfa, outbox });
   const transfers = new TransferService({ ...deps, starts, addresses, outbox });
   const securityFactorRows = new SecurityFactorRepository(database);

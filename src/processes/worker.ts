@@ -3,11 +3,12 @@ import path from 'node:path';
 import { Worker } from '@temporalio/worker';
 import { createChainActivities } from '../../activities/chain';
 import { withMappedErrors } from '../../activities/errors';
+import { createFollowActivity } from '../../activities/follow';
 import { createWalletActivities } from '../../activities/wallet';
 import { createTransferActivities } from '../../activities/transfer';
-import { chainTaskQueue, mainTaskQueue } from '../messages/task-queues';
+import { chainTaskQueue, followTaskQueue, mainTaskQueue } from '../messages/task-queues';
 import type { ChainClient } from '../chains/chain-client';
-import { createChainClients } from '../chains/clients';
+import { createChainClients, createFollowClients } from '../chains/clients';
 import { getFamily } from '../chains/families';
 import { loadRegistry } from '../chains/registry';
 import { confirmDeposits } from '../deposits/confirm';
@@ -15,6 +16,7 @@ import { orphanDeposits } from '../deposits/orphan';
 import { endPendingDeposits, findPendingHashes, recordPendingDeposits } from '../deposits/pending';
 import { depositAddresses, recordDeposits } from '../deposits/record';
 import { entities } from '../entities';
+import { ChainAlarms } from '../following/chain-alarms';
 import { readNodeKeys } from '../mpc/identity';
 import { OutboxDispatcher } from '../outbox/dispatcher';
 import { WorkflowOutbox } from '../outbox/outbox';
@@ -53,6 +55,9 @@ import {
 /** Connections for activities that are not local: one per chain and some for the follower's transactions. */
 const connectionsBesideLocalActivities = 6;
 
+/** One run of a chain's follower, and one that takes over while another worker's is ending. */
+const followerSlots = { maxConcurrentActivityTaskExecutions: 2, maxConcurrentActivityTaskPolls: 1 } as const;
+
 runMain('worker', async () => {
   const config = readConfig([
     'GATEWAY_ENV',
@@ -87,10 +92,15 @@ runMain('worker', async () => {
   });
   const temporal = createTemporalClient();
   const running = { workers: false };
+  const chainAlarms = new ChainAlarms(logger);
   const health = await startHealthListener({
     host: config.METRICS_HOST,
     port: config.METRICS_PORT,
-    ready: async () => ({ database: await answers(() => database.query('select 1')), workers: running.workers }),
+    ready: async () => ({
+      database: await answers(() => database.query('select 1')),
+      workers: running.workers,
+      ...chainAlarms.details,
+    }),
   });
 
   await untilUp('Postgres', () => connectAs(database, 'gateway_worker'), logger, stop);
@@ -131,9 +141,10 @@ runMain('worker', async () => {
     stickyQueueScheduleToStartTimeout: '3 seconds',
     maxConcurrentLocalActivityExecutions: Math.max(1, config.DATABASE_POOL_SIZE - connectionsBesideLocalActivities),
   });
-  const chainActivities = withMappedErrors(
-    createChainActivities({
-      clients,
+  const chainActivities = withMappedErrors(createChainActivities({ clients, database, logger }), logger);
+  const followActivities = withMappedErrors(
+    createFollowActivity({
+      clients: createFollowClients(registry, clients),
       database,
       registry,
       deposits: {
@@ -141,6 +152,7 @@ runMain('worker', async () => {
         ...{ recordPendingDeposits, findPendingHashes, endPendingDeposits },
       },
       signalTransfer: observationSignaller(temporal),
+      chainAlarms,
       onConfirmedReorged: (txId) => {
         logger.error({ tx_id: txId }, 'the end of a transfer does not agree with the chain: an operator must check it');
         return Promise.resolve();
@@ -150,19 +162,25 @@ runMain('worker', async () => {
     }),
     logger,
   );
-  /** A queue and a worker for each chain, started once the chain's RPC endpoint is verified: no chain waits for another. */
+  /**
+   * A queue and a worker for each chain, and for its follower, started once the chain's RPC endpoint is verified: no chain waits for another,
+   * and the follower for no transfer.
+   */
   const runChain = async (client: ChainClient): Promise<void> => {
     const { name } = client.chain;
     await untilUp(`RPC of ${name}`, () => client.verifyIdentity(), logger, stop);
     if (stop.aborted) return;
-    const worker = await Worker.create({
-      ...common,
-      taskQueue: chainTaskQueue(name),
-      activities: chainActivities,
-      maxConcurrentActivityTaskExecutions: 20,
-    });
+    const workers = await Promise.all([
+      Worker.create({
+        ...common,
+        taskQueue: chainTaskQueue(name),
+        activities: chainActivities,
+        maxConcurrentActivityTaskExecutions: 20,
+      }),
+      Worker.create({ ...common, ...followerSlots, taskQueue: followTaskQueue(name), activities: followActivities }),
+    ]);
     logger.info({ chain: name }, 'serving chain');
-    await runUntil(worker, stop);
+    await Promise.all(workers.map((worker) => runUntil(worker, stop)));
   };
 
   const dispatcher = new OutboxDispatcher(database, deliveries, logger);

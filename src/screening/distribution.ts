@@ -19,6 +19,8 @@ import type { Logger } from '../platform/logging';
 import { withinMs } from '../platform/temporal';
 
 const startTimeoutMs = 5_000;
+/** How long the other workers leave a client to the one that signals its workflow. */
+const claimSeconds = 10;
 /** Clients per round. */
 const batch = 100;
 /**
@@ -72,21 +74,46 @@ export async function orderBlacklistPage(
 }
 
 /**
- * Signals the workflows that update the nodes' copies about changes since the last signal. After a crash before the record a
- * workflow is signalled twice, which is harmless.
+ * Signals the workflows that update the nodes' copies about changes since the last signal. Several workers may run it: each takes one
+ * client after the other that no other has taken. After a crash before the record a workflow is signalled twice, which is harmless.
  */
 export async function dispatchBlacklists(database: DataSource, temporal: Client, log: Logger): Promise<void> {
-  const due = await database.query<{ client_id: string; version: string }[]>(
-    `select client_id, version from blacklist_versions
-      where dispatched < version or dispatched_at < now() - make_interval(mins => $2) order by dispatched_at limit $1`,
-    [batch, repeatAfterMinutes],
-  );
-  for (const { client_id: clientId, version } of due) {
-    // a failure for one client must not affect the others
-    await notify(database, temporal, clientId, version).catch((err: unknown) =>
-      log.warn({ err, client_id: clientId }, 'could not dispatch a blacklist'),
-    );
+  const tried: string[] = [];
+  while (tried.length < batch) {
+    const due = await claim(database, tried);
+    if (!due) return;
+    tried.push(due.client_id);
+    try {
+      await notify(database, temporal, due.client_id, due.version);
+    } catch (err) {
+      // a failure for one client must not affect the others
+      log.warn({ err, client_id: due.client_id }, 'could not dispatch a blacklist');
+      await database.query('update blacklist_versions set claimed_until = null where client_id = $1', [due.client_id]);
+    }
   }
+}
+
+const isChanged = 'dispatched < version';
+const isOld = `dispatched_at < now() - interval '${repeatAfterMinutes} minutes'`;
+/** Clients of which one is taken: more than other workers can have taken. */
+const candidates = 10 * batch;
+
+/** The client that is due for longest, but for those that others have taken. Parameter: clients that are left out. */
+export const dueBlacklist = /* sql */ `
+  select client_id from blacklist_versions
+   where client_id = any (array(select client_id from blacklist_versions where ${isChanged} limit ${candidates})
+       || array(select client_id from blacklist_versions where ${isOld} order by dispatched_at limit ${candidates}))
+     and (${isChanged} or ${isOld}) and (claimed_until is null or claimed_until <= clock_timestamp()) and client_id <> all ($1::uuid[])
+   order by dispatched_at limit 1 for update skip locked`;
+
+/** The row is not locked while its workflow is signalled: a client that changes its list would wait. */
+async function claim(database: DataSource, tried: string[]): Promise<{ client_id: string; version: string } | undefined> {
+  const [[due]] = await database.query<[{ client_id: string; version: string }[], number]>(
+    `update blacklist_versions set claimed_until = clock_timestamp() + interval '${claimSeconds} seconds'
+      where client_id = (${dueBlacklist}) returning client_id, version`,
+    [tried],
+  );
+  return due;
 }
 
 async function notify(database: DataSource, temporal: Client, clientId: string, version: string): Promise<void> {
@@ -101,7 +128,7 @@ async function notify(database: DataSource, temporal: Client, clientId: string, 
     }),
   );
   await database.query(
-    'update blacklist_versions set dispatched = greatest(dispatched, $2), dispatched_at = now() where client_id = $1',
+    `update blacklist_versions set dispatched = greatest(dispatched, $2), dispatched_at = now(), claimed_until = null where client_id = $1`,
     [clientId, version],
   );
 }

@@ -1,4 +1,6 @@
 import type { DataSource, EntityManager } from 'typeorm';
+import { AccountEntity } from '../accounts/entity';
+import { countListed } from '../http/list-totals';
 import type { LimitOffset } from '../http/pagination';
 import { isUuid } from '../platform/ids';
 import { TransactionEntity } from './entity';
@@ -8,6 +10,9 @@ export interface TransactionFilter {
   accountId?: string;
   chain?: string;
 }
+
+/** Postgres reads what it skips. A page further back than this is read from the other end, if that is nearer. */
+const nearOffset = 1_000;
 
 /** Its states, oldest first. */
 export type Timeline = { status: string; at: Date }[];
@@ -51,23 +56,47 @@ export class TransactionRepository {
     return { tx, timeline, blockNumber, headBlock: cursor ? BigInt(cursor.head_block) : null };
   }
 
+  /** Newest first, and how many there are. */
   async list(
     clientId: string,
-    { walletId, accountId, chain }: TransactionFilter,
+    filter: TransactionFilter,
     { limit, offset }: LimitOffset,
   ): Promise<[TransactionEntity[], number]> {
     // an id that cannot exist finds nothing, like an unknown one
-    if ([walletId, accountId].some((id) => id !== undefined && !isUuid(id))) return [[], 0];
-    return this.database.manager.findAndCount(TransactionEntity, {
+    if ([filter.walletId, filter.accountId].some((id) => id !== undefined && !isUuid(id))) return [[], 0];
+    const newest = () => this.page(clientId, filter, { order: 'DESC', limit, offset });
+    if (offset < nearOffset) return Promise.all([newest(), this.count(clientId, filter)]);
+    const total = await this.count(clientId, filter);
+    const left = total - offset;
+    if (left <= 0) return [[], total];
+    if (left > offset) return [await newest(), total];
+    const oldest = { order: 'ASC', limit: Math.min(limit, left), offset: Math.max(left - limit, 0) } as const;
+    return [(await this.page(clientId, filter, oldest)).reverse(), total];
+  }
+
+  private page(
+    clientId: string,
+    { walletId, accountId, chain }: TransactionFilter,
+    { order, limit, offset }: LimitOffset & { order: 'ASC' | 'DESC' },
+  ): Promise<TransactionEntity[]> {
+    return this.database.manager.find(TransactionEntity, {
       where: {
         clientId,
         ...(walletId !== undefined && { walletId }),
         ...(accountId !== undefined && { accountId }),
         ...(chain !== undefined && { chain }),
       },
-      order: { txId: 'DESC' },
+      order: { txId: order },
       take: limit,
       skip: offset,
     });
+  }
+
+  private async count(clientId: string, { walletId, accountId, chain }: TransactionFilter): Promise<number> {
+    const { manager } = this.database;
+    // an account is of one wallet
+    if (walletId !== undefined && accountId !== undefined && !(await manager.existsBy(AccountEntity, { accountId, walletId })))
+      return 0;
+    return countListed(manager, { list: 'transactions', clientId, subjectId: accountId ?? walletId ?? clientId, chain });
   }
 }

@@ -4,12 +4,8 @@ import type { LimitOffset } from '../http/pagination';
 import { notFound } from '../platform/errors';
 import type { TransactionEntity } from './entity';
 import type { TransactionDetails, TransactionFilter, TransactionRepository } from './repository';
+import type { LiveStatusCache } from './live-status';
 import { withOwnAddress } from './shown-addresses';
-
-/** Returns the current step of a transfer; null when it is not available immediately. Never throws. */
-export interface LiveStatusSource {
-  live(txId: string): Promise<LiveStatus | null>;
-}
 
 export interface ListedTransaction {
   tx: TransactionEntity;
@@ -25,7 +21,7 @@ export interface LiveTransaction extends Omit<ListedTransaction, 'tx'> {
 export class TransactionService {
   constructor(
     private readonly transactions: TransactionRepository,
-    private readonly liveStatus: LiveStatusSource,
+    private readonly liveStatus: LiveStatusCache,
     private readonly addresses: OwnAddresses,
   ) {}
 
@@ -40,10 +36,9 @@ export class TransactionService {
     const details = await this.transactions.findDetails(clientId, txId);
     if (!details) throw notFound('transaction');
     const { tx } = details;
-    const running = tx.isSigned && tx.endedAt === null;
     const [own, live] = await Promise.all([
       withOwnAddress(this.transactions.manager, this.addresses, [tx]),
-      running ? this.liveStatus.live(tx.txId) : null,
+      this.liveStatus.get(tx),
     ]);
     return { details, isOwnAddress: own.has(tx.txId), live };
   }

@@ -48,7 +48,18 @@ export async function changeState(
   status: TransactionStatus,
   changes: Changes = {},
 ): Promise<number> {
-  const { affected } = await manager.update(TransactionEntity, { txId, version }, { ...changes, status, version: version + 1 });
-  if (affected !== 1) throw new Error(`transaction ${txId} is no longer at version ${version}`);
+  if (!(await changeStateAt(manager, { txId, version }, status, changes)))
+    throw new Error(`transaction ${txId} is no longer at version ${version}`);
   return version + 1;
+}
+
+/** The same without the lock: false, and nothing is written, when the transaction has changed since it was read. */
+export async function changeStateAt(
+  manager: EntityManager,
+  { txId, version }: Pick<TransactionEntity, 'txId' | 'version'>,
+  status: TransactionStatus,
+  changes: Changes = {},
+): Promise<boolean> {
+  const { affected } = await manager.update(TransactionEntity, { txId, version }, { ...changes, status, version: version + 1 });
+  return affected === 1;
 }

@@ -40,7 +40,8 @@ export async function lockAttempts(manager: EntityManager, txId: string): Promis
 export async function loadAttempts(manager: EntityManager, txId: string): Promise<Attempts> {
   const rows = await manager.query<Row[]>(
     // one statement, one snapshot: a roll-back moves the cursor and clears inclusions together
-    `select a.*, coalesce(c.next_block - a.block_number, 0) as depth, t.cancellation_reason is not null as is_abandoned,
+    // a block that a second endpoint of the chain has not shown yet is not deep
+    `select a.*, case when a.block_number > c.agreed_to then 0 else coalesce(c.next_block - a.block_number, 0) end as depth, t.cancellation_reason is not null as is_abandoned,
             a.block_number is not null and ${isContradicted} as is_contradicted,
             array(select i.id from attempt_ids i where i.tx_id = a.tx_id and i.attempt = a.attempt order by i.id) as ids
        from transfer_attempts a join transactions t on t.tx_id = a.tx_id left join chain_cursors c on c.chain = a.chain

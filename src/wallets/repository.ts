@@ -1,5 +1,6 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { auditUser, type RequestedBy } from '../audit/log';
+import { countListed } from '../http/list-totals';
 import type { LimitOffset } from '../http/pagination';
 import { enqueue } from '../outbox/outbox';
 import { inTransaction, requestTransaction } from '../platform/database';
@@ -35,12 +36,13 @@ export class WalletRepository {
   }
 
   list(clientId: string, { limit, offset }: LimitOffset): Promise<[WalletEntity[], number]> {
-    return this.database.manager.findAndCount(WalletEntity, {
+    const rows = this.manager.find(WalletEntity, {
       where: { clientId },
       order: { walletId: 'DESC' },
       take: limit,
       skip: offset,
     });
+    return Promise.all([rows, countListed(this.manager, { list: 'wallets', clientId, subjectId: clientId })]);
   }
 
   /**

@@ -13,6 +13,8 @@ const pollMs = 500;
 const batchSize = 100;
 const signalConcurrency = 10;
 const signalTimeoutMs = 5_000;
+/** What a dispatcher has taken and not handed over is taken by another one after this time: far longer than Temporal needs for a batch. */
+const claimSeconds = 15;
 /** When an attempt is overdue for this long, the stream's workflow was lost (terminated, or Temporal lost its data) and is replaced. */
 const overdueMinutes = 10;
 const sweepEveryMs = 60_000;
@@ -20,13 +22,18 @@ const retentionDays = 30;
 const sweepBatchSize = 1_000;
 const batchesPerSweep = 10;
 
+/** Those that wait for longest, but for those that others have taken. */
+export const dueDeliveries = /* sql */ `
+  select delivery_id, undispatched_since as since from webhook_deliveries
+   where undispatched_since <= clock_timestamp() order by undispatched_since limit ${batchSize} for update skip locked`;
+
 interface UndispatchedRow {
   delivery_id: string;
   webhook_id: string;
   subject_id: string;
   client_id: string;
   kind: EventKind;
-  /** As text, with full precision: the row is updated only if it was not queued again in the meantime. */
+  /** As text, with full precision, of the claim: the row is updated only if it was not queued again in the meantime. */
   since: string;
 }
 
@@ -34,8 +41,8 @@ interface UndispatchedRow {
 export type StartDelivery = (stream: DeliveryStream & { clientId: string; kind: EventKind }) => Promise<void>;
 
 /**
- * Reads the outbox and makes sure that every delivery has a workflow. After a crash between signal and update the signal is sent
- * again, which is harmless; several workers can run a dispatcher for the same reason.
+ * Reads the outbox and makes sure that every delivery has a workflow. Several workers may run one: each takes deliveries that no other
+ * has taken. After a crash between signal and update the signal is sent again, which is harmless.
  */
 export class WebhookDispatcher {
   private nextSweepAt = 0;
@@ -76,27 +83,35 @@ export class WebhookDispatcher {
 
   /** Dispatches one batch, oldest first. Returns the number of deliveries. @throws when Postgres or Temporal does not respond. */
   async dispatch(): Promise<number> {
-    const rows = await this.database.query<UndispatchedRow[]>(
-      `select d.delivery_id, d.webhook_id, d.subject_id, w.client_id, e.kind, d.undispatched_since::text as since
-         from webhook_deliveries d join webhook_endpoints w using (webhook_id) join webhook_events e using (event_id)
-        where d.undispatched_since is not null order by d.undispatched_since limit ${batchSize}`,
-    );
+    const rows = await this.claim();
     const streams = new Map<string, UndispatchedRow[]>();
     for (const row of rows) {
       const key = `${row.webhook_id} ${row.subject_id}`;
       streams.set(key, [...(streams.get(key) ?? []), row]);
     }
-    const groups = [...streams.values()];
+    const waiting = [...streams.values()];
     const failures: unknown[] = [];
-    for (let start = 0; start < groups.length; start += signalConcurrency) {
-      const group = groups.slice(start, start + signalConcurrency);
-      const outcomes = await Promise.allSettled(group.map((stream) => this.handoff(stream)));
+    // after that many failures Temporal does not respond: trying the rest is useless
+    while (waiting.length > 0 && failures.length < signalConcurrency) {
+      const outcomes = await Promise.allSettled(waiting.splice(0, signalConcurrency).map((stream) => this.handoff(stream)));
       for (const outcome of outcomes) if (outcome.status === 'rejected') failures.push(outcome.reason);
-      // Temporal does not respond: trying the rest is useless
-      if (failures.length >= signalConcurrency) break;
     }
+    if (waiting.length > 0) await this.setUndispatchedSince(waiting.flat(), 'clock_timestamp()');
     if (failures.length > 0) throw failures[0];
     return rows.length;
+  }
+
+  /** The rows are not locked while workflows are signalled: the attempts of those that have begun write them. */
+  private claim(): Promise<UndispatchedRow[]> {
+    return this.database.query<UndispatchedRow[]>(
+      `with claimed as (
+         update webhook_deliveries d set undispatched_since = clock_timestamp() + make_interval(secs => ${claimSeconds})
+           from (${dueDeliveries}) due
+          where d.delivery_id = due.delivery_id
+         returning d.delivery_id, d.webhook_id, d.subject_id, d.event_id, d.undispatched_since, due.since)
+       select d.delivery_id, d.webhook_id, d.subject_id, w.client_id, e.kind, d.undispatched_since::text as since
+         from claimed d join webhook_endpoints w using (webhook_id) join webhook_events e using (event_id) order by d.since`,
+    );
   }
 
   private async handoff(rows: UndispatchedRow[]): Promise<void> {

@@ -1,7 +1,13 @@
 import { paymentReasons } from '../chains/payment-reasons';
 
 /** Reasons that do not depend on how a payer has signed. */
-const protocolReasons = ['invalid_x402_version', 'invalid_network', 'unsupported_scheme', 'unexpected_verify_error'] as const;
+const protocolReasons = [
+  'invalid_x402_version',
+  'invalid_network',
+  'unsupported_scheme',
+  'invalid_transaction_state',
+  'unexpected_verify_error',
+] as const;
 
 /** The same, of settlements alone. */
 const settlementReasons = [

@@ -4,7 +4,7 @@ import type { PaymentClient } from '../chains/payments';
 import type { ChainRegistry } from '../chains/registry';
 import type { ChainDefinition } from '../chains/types';
 import { AttestedSettlers, type Settler } from '../settlers/attested';
-import { CachedPolicies, type X402Policy } from './policies';
+import { CachedPolicies, type ReadPolicy } from './policies';
 
 export interface ServedDependencies {
   database: DataSource;
@@ -18,7 +18,7 @@ export interface ServedDependencies {
 export interface ServedChain {
   chain: ChainDefinition;
   payments: PaymentClient;
-  policy: X402Policy;
+  policy: ReadPolicy;
   /** The primary one first. */
   settlers: Settler[];
 }

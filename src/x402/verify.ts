@@ -9,6 +9,8 @@ import type { Settler } from '../settlers/attested';
 import { checkPayment } from './check';
 import type { Reason } from './reasons';
 import { isApprovalWithinLimits } from './settlement/approval-limits';
+import { brakedReason, isPayerBraked } from './settlement/payer-brake';
+import { Turns } from './turns';
 import type { ServedChain, ServedChains } from './served';
 
 export interface VerifierDependencies {
@@ -34,8 +36,13 @@ export interface BadPayment {
 
 export type Verification = GoodPayment | BadPayment;
 
+/** Of one client on one chain: the pace of its endpoints is for all clients. */
+const simulationsAtOnce = { permits: 16, maxWaiting: 100, maxWaitMs: 10_000 };
+
 /** Checks what a payer has signed against what a client asks for. Writes nothing. */
 export class PaymentVerifier {
+  private readonly turns = new Turns(simulationsAtOnce);
+
   constructor(private readonly deps: VerifierDependencies) {}
 
   /**
@@ -48,11 +55,20 @@ export class PaymentVerifier {
     if (!served) return { reason: 'invalid_network' };
     const checked = checkServed(request, served);
     if ('reason' in checked) return checked;
-    const [simulated, isRefused] = await Promise.all([simulate(checked), this.isRefusedRecipient(clientId, checked.payment)]);
+    const { manager } = this.deps.database;
+    const [simulated, isRefused, isBraked] = await Promise.all([
+      simulate(checked, (work) => this.turns.run(`${clientId} ${request.chain.name}`, work)),
+      this.isRefusedRecipient(clientId, checked.payment),
+      // asked only where it may be so: a verdict waits for few statements, and a settlement is asked about again
+      served.policy.hasFailures && isPayerBraked(manager, clientId, checked.payment),
+    ]);
     // the reason of terms that cannot be met: buyers are shown it, and the list is the seller's own
     if (isRefused) return { reason: 'invalid_payment_requirements' };
-    if ('reason' in simulated || simulated.payment.sponsoring.type !== 'approval') return simulated;
-    const isWithin = await isApprovalWithinLimits(this.deps.database.manager, { clientId, ...simulated });
+    // only whoever has signed for the payer is told so
+    if ('reason' in simulated) return simulated;
+    if (isBraked) return { reason: brakedReason };
+    if (simulated.payment.sponsoring.type !== 'approval') return simulated;
+    const isWithin = await isApprovalWithinLimits(manager, { clientId, ...simulated });
     return isWithin ? simulated : { reason: 'permit2_allowance_required' };
   }
 
@@ -95,15 +111,20 @@ function chooseSettler({ facilitator }: Payment, settlers: Settler[]): Settler |
 }
 
 /** Whether the chain would execute it as it is, or else after the approval that comes with it. */
-async function simulate(good: GoodPayment): Promise<Verification> {
+async function simulate(
+  good: GoodPayment,
+  inTurn: (work: () => Promise<Verification>) => Promise<Verification>,
+): Promise<Verification> {
   const { payment, settler, served } = good;
   try {
-    const simulated = await served.payments.simulate(payment, settler.address);
-    if ('payment' in simulated) return { ...good, ...simulated };
-    const isApproval = payment.sponsoring.type === 'approval';
-    if (!isApproval || simulated.reason !== 'permit2_allowance_required') return simulated;
-    const quote = await served.payments.quoteApproval(payment, settler.address);
-    return 'reason' in quote ? quote : { ...good, topUp: quote.topUp };
+    return await inTurn(async () => {
+      const simulated = await served.payments.simulate(payment, settler.address);
+      if ('payment' in simulated) return { ...good, ...simulated };
+      const isApproval = payment.sponsoring.type === 'approval';
+      if (!isApproval || simulated.reason !== 'permit2_allowance_required') return simulated;
+      const quote = await served.payments.quoteApproval(payment, settler.address);
+      return 'reason' in quote ? quote : { ...good, topUp: quote.topUp };
+    });
   } catch (error) {
     if (error instanceof GatewayError && error.code === 'chain_unavailable')
       return { reason: 'unexpected_verify_error', cause: error };

@@ -3,14 +3,16 @@ import { getAddressEncoder, getCompiledTransactionMessageDecoder, getTransaction
 import type { Executed, Owner } from './record-differences';
 
 /**
- * A transaction whose fee an account of the gateway has paid, with the digest that it has signed: that of its message, whatever its id.
+ * A transaction that accounts of the gateway have signed, whoever has paid its fee, with the digest that each has signed: that of its message, whatever
+ * its id.
  * `encoded`: base64. `own`: by the hex digits of the address.
  */
 export function executedOnSolana(encoded: string, own: ReadonlyMap<string, Owner>): Executed[] {
   const { messageBytes } = getTransactionDecoder().decode(Buffer.from(encoded, 'base64'));
-  const [payer] = getCompiledTransactionMessageDecoder().decode(messageBytes).staticAccounts;
-  const owner = payer && own.get(Buffer.from(getAddressEncoder().encode(payer)).toString('hex'));
-  if (owner === undefined) return [];
+  const { header, staticAccounts } = getCompiledTransactionMessageDecoder().decode(messageBytes);
   const digest = createHash('sha256').update(Buffer.from(messageBytes)).digest('hex');
-  return [{ subject: `message ${digest} on solana`, digest: `0x${digest}`, owner }];
+  return staticAccounts.slice(0, header.numSignerAccounts).flatMap((signer) => {
+    const owner = own.get(Buffer.from(getAddressEncoder().encode(signer)).toString('hex'));
+    return owner === undefined ? [] : [{ subject: `message ${digest} on solana`, digest: `0x${digest}` as const, owner }];
+  });
 }

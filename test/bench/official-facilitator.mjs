@@ -1,12 +1,12 @@
-// The official facilitator behind express, in a process of its own as the gateway's API is; without authentication and limits.
-// Environment: RPC_URL, and either PRIVATE_KEY (settles) or ADDRESS (only verifies). Prints its port.
+// The official facilitator of EVM, in a process of its own as the gateway's API is.
+// Environment: RPC_URL, and either PRIVATE_KEY (settles) or ADDRESS (only verifies).
 import { x402Facilitator } from '@x402/core/facilitator';
 import { toFacilitatorEvmSigner } from '@x402/evm';
 import { ExactEvmScheme } from '@x402/evm/exact/facilitator';
 import { UptoEvmScheme } from '@x402/evm/upto/facilitator';
-import express from 'express';
 import { createWalletClient, http, publicActions } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
+import { serve } from './serve-facilitator.mjs';
 
 const { RPC_URL, PRIVATE_KEY, ADDRESS } = process.env;
 const account = PRIVATE_KEY ? privateKeyToAccount(PRIVATE_KEY) : ADDRESS;
@@ -16,9 +16,4 @@ const facilitator = new x402Facilitator()
   .register('eip155:8453', new ExactEvmScheme(signer))
   .register('eip155:8453', new UptoEvmScheme(signer));
 
-const app = express().use(express.json());
-for (const act of ['verify', 'settle'])
-  app.post(`/${act}`, async ({ body: { paymentPayload, paymentRequirements } }, response) => {
-    response.json(await facilitator[act](paymentPayload, paymentRequirements).catch(() => ({ success: false })));
-  });
-const server = app.listen(0, '127.0.0.1', () => process.stdout.write(`${server.address().port}\n`));
+serve(facilitator, ['verify', 'settle']);

@@ -4,14 +4,26 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Address, Hex } from 'viem';
 
-/** The official facilitator as a process; with an address alone it only verifies. `url` ends with its port. */
-export async function startOfficial(
-  rpc: string,
-  as: { privateKey: Hex } | { address: Address },
-): Promise<{ url: string; close: () => void }> {
-  const who = 'privateKey' in as ? { PRIVATE_KEY: as.privateKey } : { ADDRESS: as.address };
-  const child = spawn(process.execPath, [path.join(__dirname, 'official-facilitator.mjs')], {
-    env: { PATH: process.env.PATH, NODE_ENV: 'production', RPC_URL: rpc, ...who },
+export interface Official {
+  /** Ends with its port. */
+  url: string;
+  close: () => void;
+}
+
+/** The official facilitator of EVM as a process; with an address alone it only verifies. */
+export const startOfficial = (rpc: string, as: { privateKey: Hex } | { address: Address }): Promise<Official> =>
+  start('official-facilitator.mjs', {
+    RPC_URL: rpc,
+    ...('privateKey' in as ? { PRIVATE_KEY: as.privateKey } : { ADDRESS: as.address }),
+  });
+
+/** The same for payments on Solana, which it verifies. `secret`: 32 bytes, of the one who would settle. */
+export const startOfficialOnSolana = (rpc: string, caip2: string, secret: Uint8Array): Promise<Official> =>
+  start('official-svm-facilitator.mjs', { RPC_URL: rpc, NETWORK: caip2, SECRET: Buffer.from(secret).toString('hex') });
+
+async function start(program: string, env: Record<string, string>): Promise<Official> {
+  const child = spawn(process.execPath, [path.join(__dirname, program)], {
+    env: { PATH: process.env.PATH, NODE_ENV: 'production', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const [port] = (await once(child.stdout, 'data', { signal: AbortSignal.timeout(30_000) })) as [Buffer];

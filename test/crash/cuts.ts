@@ -22,6 +22,7 @@ export type CutGap =
 const withoutCommit: Partial<Record<CutGap, string>> = {
   'start: remove the message': 'true',
   'broadcast: markBroadcast': 'true',
+  'broadcast: markSubmitted': 'true',
   // the follower writes it after its cursor, in one transaction; `observe` writes nothing else
   'confirm: storeInclusion': `not exists (select from pg_locks where pid = pg_backend_pid() and relation = 'chain_cursors'::regclass
                                    and mode = 'RowExclusiveLock')`,

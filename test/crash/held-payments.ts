@@ -1,9 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Address, PrivateKeyAccount } from 'viem';
+import type { Address, Hex, PrivateKeyAccount } from 'viem';
 import type { JsonObject } from '../../src/chains/types';
 import { findSettler, newPayer, paidChain } from '../e2e/payers';
 import { randomAddress } from '../factories';
-import { stack, waitFor } from '../stack/client';
+import { fund, stack, waitFor } from '../stack/client';
+import { change } from '../unit/x402/bodies';
+import { walletFactory, walletOf, wrapSignature } from '../wallet-factory';
 import { signed } from '../x402';
 import type { BreakpointName } from './breakpoints';
 import { Holds } from './holds';
@@ -16,6 +19,7 @@ export const paid = 1_000n;
 
 export interface Payment<Place extends BreakpointName = BreakpointName> {
   place: Place;
+  payer: Address;
   payTo: Address;
   body: JsonObject;
   /** What the client was answered in the end. */
@@ -53,12 +57,28 @@ export class HeldPayments<Place extends BreakpointName> {
 
   /** It will wait at its place. `seconds`: how long it can be carried out; usually for longer than a round. */
   async send(place: Place, { seconds = 600 } = {}): Promise<Payment<Place>> {
-    await this.holds.hold(place, this.addressIn(place));
+    const payer = this.addressIn(place);
+    const draft = await this.draft(place, payer, seconds);
+    return { place, ...draft, answer: repeated(draft.body) };
+  }
+
+  /** The same, from a wallet of the payer that its settlement creates (ERC-6492); another one each time. */
+  async sendCreating(place: Place): Promise<Payment<Place>> {
+    const { address, data } = await walletOf(this.addressIn(place), randomUUID());
+    await fund(paidChain, 'USDC', address, '1');
+    const draft = await this.draft(place, address, 600);
+    const { signature } = (draft.body.paymentPayload as { payload: { signature: Hex } }).payload;
+    const body = change(draft.body, { 'payload.signature': wrapSignature(walletFactory, data, signature) });
+    return { place, ...draft, body, answer: repeated(body) };
+  }
+
+  private async draft(place: Place, payer: Address, seconds: number): Promise<Pick<Payment, 'payer' | 'payTo' | 'body'>> {
+    await this.holds.hold(place, payer);
     const payTo = randomAddress() as Address;
     const validBefore = String(Math.floor(Date.now() / 1000) + seconds);
     const changes = { 'authorization.to': payTo, 'terms.payTo': payTo, 'authorization.validBefore': validBefore };
-    const body = await signed({ kind: 'eip3009', payer: this.payers.get(place) as PrivateKeyAccount, changes });
-    return { place, payTo, body, answer: repeated(body) };
+    const owner = this.payers.get(place) as PrivateKeyAccount;
+    return { payer, payTo, body: await signed({ kind: 'eip3009', payer: owner, from: payer, changes }) };
   }
 
   /** The same; what its payer has signed is carried out by somebody else before it comes to `before`, which is over then. */
@@ -74,7 +94,7 @@ export class HeldPayments<Place extends BreakpointName> {
 
   /** Resolves while all of them wait at their places. @throws Error naming where nobody is. */
   async reached(payments: readonly Payment<Place>[], also: () => Promise<boolean> = () => Promise.resolve(true)): Promise<void> {
-    const held = payments.map(({ place }) => ({ gap: place, address: this.addressIn(place) }));
+    const held = payments.map(({ place, payer }) => ({ gap: place, address: payer }));
     for (const until = Date.now() + reachMs; ; await delay(50)) {
       const isElsewhere = !(await also());
       const missing = (await this.holds.notReached(held)).map(({ gap }) => gap);

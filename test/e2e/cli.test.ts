@@ -238,6 +238,15 @@ describe('transfers and the ledger', () => {
     expect(await json('migrate')).toEqual([]);
     expect(await json('temporal', 'setup')).toEqual([]);
   });
+
+  test('temporal setup makes the namespace once, and refuses to work in one that is missing', async () => {
+    const other = { TEMPORAL_NAMESPACE: 'made-by-setup' };
+    expect((await gateway(['temporal', 'setup'], other)).code).toBe(1);
+    const made = await gateway(['temporal', 'setup', '--create-namespace', '--retention-days', '3'], other);
+    expect([made.code, made.out]).toEqual([0, expect.stringMatching(/^made: namespace made-by-setup\n(all|registered)/)]);
+    const again = await gateway(['temporal', 'setup', '--create-namespace'], other);
+    expect([again.code, again.out]).toEqual([0, 'all search attributes are registered\n']);
+  });
 });
 
 async function query(statement: string, parameters: unknown[] = []): Promise<unknown[]> {

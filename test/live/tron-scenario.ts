@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
-import type { AttemptStatus, BlockScan, BroadcastOutcome, KnownAttempt } from '../../src/chains/chain-client';
+import type { KnownAttempt } from '../../src/chains/chain-client';
 import { getFamily } from '../../src/chains/families';
 import { TronChainClient } from '../../src/chains/tron/client';
 import type { ChainDefinition, FeeLevels, Hex } from '../../src/chains/types';
 import { signDigest } from '../tron';
+import { type FollowedPayment, followPayment } from './follow-payment';
 
 export interface LiveTronOptions {
   chain: ChainDefinition;
@@ -16,23 +16,16 @@ export interface LiveTronOptions {
   token: string | null;
 }
 
-export interface LiveTronRun {
+export interface LiveTronRun extends FollowedPayment {
   levels: FeeLevels;
   from: string;
   to: string;
   id: string;
-  sent: BroadcastOutcome[];
-  first: AttemptStatus | undefined;
-  /** Once it is solidified. */
-  last: AttemptStatus | undefined;
   feeBound: bigint;
-  block: BlockScan | undefined;
 }
 
 /** Sun, or atomic units of the token. */
 export const liveAmount = 1_000n;
-/** Until the transaction is solidified, which takes a minute on the real networks. */
-const maxPolls = 60;
 
 /** A payment as the gateway makes and sees it, from preparing to the deposit. `pollMs`: between two looks at it. */
 export async function runLiveTron({ chain, urls, key, token }: LiveTronOptions, pollMs = 5_000): Promise<LiveTronRun> {
@@ -58,18 +51,8 @@ export async function runLiveTron({ chain, urls, key, token }: LiveTronOptions, 
     ...{ attempt: 1, kind: 'first', intent, unsigned, messageKey: id, ids: [id] },
     ...{ expiry: prepared.expiry, begunAt: new Date() },
   };
-  const look = async () => (await client.status([attempt]))[0];
-  const sent = [await client.broadcast(bytes), await client.broadcast(bytes)];
-  const first = await look();
-  let last = first;
-  for (let poll = 0; poll < maxPolls && last?.state !== 'included' && last?.state !== 'impossible'; poll += 1) {
-    await delay(pollMs);
-    last = await look();
-  }
-  const number = last?.state === 'included' ? last.effect.blockNumber : null;
-  const all = (keys: string[]) => Promise.resolve(new Set(keys.filter((it) => it === family.parseAddress(to)?.key)));
-  const block = number === null ? undefined : (await client.scan(number, number, all)).blocks[0];
-  return { levels, from, to, id, sent, first, last, feeBound: BigInt(prepared.feeBound), block };
+  const followed = await followPayment(client, { attempt, bytes, to, pollMs, sendsAgain: false });
+  return { levels, from, to, id, ...followed, feeBound: BigInt(prepared.feeBound) };
 }
 
 /** What is true of every run that went well. */

@@ -8,6 +8,7 @@ import type {
   ParkResult,
   ScreeningVerdict,
   SettleResult,
+  TurnResult,
 } from '../../src/messages/transfer';
 import type { HistoryName } from './endings';
 
@@ -41,6 +42,7 @@ interface Answers {
   settleTransfer: Shown<SettleResult['status'] | 'failed'>;
   failByProof: Shown<'FAILED' | 'failed'>;
   parkTransfer: Shown<ParkResult['outcome']>;
+  readTurn: Shown<TurnResult['outcome']>;
   fundPayer: Shown<FundingResult['outcome']>;
   sendApproval: Shown<ApprovalResult['outcome']>;
 }
@@ -116,6 +118,7 @@ export const answers: Answers = {
   },
   failByProof: { FAILED: 'transfer-failed-by-proof', failed: 'transfer-needs-attention-nonce-unproven' },
   parkTransfer: { parked: 'transfer-confirmed-retried', ended: 'transfer-confirmed-ended-when-parked' },
+  readTurn: { behind: 'transfer-confirmed-behind-parked', free: 'transfer-confirmed-behind-parked' },
   fundPayer: { funded: 'settlement-confirmed-approved', refused: 'settlement-failed-not-funded' },
   sendApproval: {
     executed: 'settlement-confirmed-approved',

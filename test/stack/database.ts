@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import type { DataSource } from 'typeorm';
 import { createLogins, type LoginUrls, loginName } from '../../dev/logins';
-import { randomPassword } from '../../dev/postgres';
+import { randomPassword } from '../../src/cli/setup/new-secrets';
 import { migrations } from '../../migrations';
 import { entities } from '../../src/entities';
 import { createDatabase } from '../../src/platform/database';

@@ -24,6 +24,7 @@ export async function confirm(state: TransferState): Promise<Next> {
       case 'absent':
       case 'pending':
         if (state.isOver) return { next: 'abandon' };
+        if (!state.isTimed) state.followLine(seen.isBehind === true);
         // what it spends may come back; only the follower names an id here, of what a reorganisation has taken back
         if (seen.isUnfunded || (seen.state === 'absent' && seen.hash !== null)) state.waitingSince = Date.now();
         if (Date.now() - state.waitingSince > state.transfer.stuckAfterMs) return whenStuck(state);

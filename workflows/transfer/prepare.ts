@@ -7,7 +7,7 @@ import { endUnsigned } from './end-unsigned';
 import { continueFromRows, ended, type Next, park } from './next';
 import { followAbandoned, followUntilOver, resume, toNext } from './resume';
 import type { TransferState } from './state';
-import { reserveWaits } from './waits';
+import { reserveWaits, turnWaits } from './waits';
 
 type Refused = Extract<BeginSigningResult, { outcome: 'refused' }>;
 
@@ -67,7 +67,7 @@ async function beginAttempt(
   const { txId, lastAttempt } = state;
   const attempt = lastAttempt + 1;
   const { firstMs, longestMs, totalMs } = reserveWaits(state.transfer.blockTimeMs);
-  const until = Date.now() + totalMs;
+  let until = Date.now() + totalMs;
   for (let waitMs = firstMs; ; waitMs = Math.min(2 * waitMs, longestMs)) {
     state.progress.report('prepare', `Fees on ${state.transfer.chain}`, attempt);
     const prepared = await prepareOrRefuse(state, attempt, kind);
@@ -80,6 +80,11 @@ async function beginAttempt(
       case 'refused':
         return begun.code === 'abandoned' ? followAbandoned(state) : onRefused(begun);
       case 'wait':
+        if (begun.isBehind) {
+          if (!(await waitForTurn(state, begun.reason))) return { next: 'lock' };
+          until = Date.now() + totalMs;
+          continue;
+        }
         if (Date.now() >= until) return park('stuck', begun.reason, { next: 'prepare', kind });
         state.progress.report('prepare', begun.reason, attempt);
         await condition(() => state.isEnded, waitMs);
@@ -94,6 +99,20 @@ async function beginAttempt(
       case 'begun':
         return toNext(state, begun);
     }
+  }
+}
+
+/**
+ * Until no earlier transaction of the sender waits for an operator any more, however long that takes, or until its own time is over. False: the
+ * transfer has ended, or its history has become long, and the rows say what is next.
+ */
+async function waitForTurn(state: TransferState, reason: string): Promise<boolean> {
+  state.progress.report('prepare', reason, state.lastAttempt + 1);
+  for (let waitMs = turnWaits.firstMs; ; waitMs = Math.min(2 * waitMs, turnWaits.longestMs)) {
+    await condition(() => state.isEnded, Math.min(waitMs, state.timeLeftMs));
+    if (state.isEnded || state.shouldContinueAsNew) return false;
+    // past its time the authoriser ends it
+    if (state.isOver || (await transferActivities.readTurn({ txId: state.txId })).outcome === 'free') return true;
   }
 }
 

@@ -13,6 +13,9 @@ const clockMarginMs = 1_000;
 /** Wait of a parked transfer whose time is over until it is abandoned once more. */
 const overAgainMs = 60_000;
 
+/** Blocks that a transfer has from when it is the head of its sender's line. */
+const blocksOfHead = 4;
+
 /** Longest wait of a parked transfer that is abandoned by time until that time is read again: it may end earlier. */
 const readAgainMs = 10_000;
 
@@ -35,6 +38,8 @@ export class TransferState {
   private deadline = Infinity;
   private readonly observations: ChainObservation[] = [];
   private observedCount = 0;
+  /** When last seen, another one of the sender was to be executed first. */
+  private wasBehind = false;
   private wasApproved = false;
   private wasEnded = false;
   private retryRequested = false;
@@ -88,6 +93,21 @@ export class TransferState {
   get timeLeftMs(): number {
     const leftMs = this.deadline - Date.now();
     return leftMs > 0 ? leftMs : Infinity;
+  }
+
+  /**
+   * While the chain executes another one of the sender first, what waits behind it is not stuck. Once that is executed, it gets the time of a
+   * few blocks, since the same may be wrong with it.
+   */
+  followLine(isBehind: boolean): void {
+    if (!isBehind && !this.wasBehind) return;
+    this.wasBehind = isBehind;
+    if (!isBehind) this.polls.reset();
+    const { stuckAfterMs, blockTimeMs } = this.transfer;
+    this.waitingSince = Math.max(
+      this.waitingSince,
+      Date.now() - stuckAfterMs + Math.min(stuckAfterMs, blocksOfHead * blockTimeMs),
+    );
   }
 
   /** The row was ended outside of this run. */

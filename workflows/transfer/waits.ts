@@ -19,6 +19,9 @@ export const reserveWaits = (blockTimeMs: number): ReserveWaits => ({
   totalMs: Math.max(60 * minute, 36 * blockTimeMs),
 });
 
+/** Before it is read again whether the line of the sender goes on. */
+export const turnWaits = { firstMs: 1_000, longestMs: minute };
+
 /** First and longest wait before the chain is asked directly, in case the follower's signal does not arrive. */
 export const pollWaits = (blockTimeMs: number): { firstMs: number; longestMs: number } => ({
   firstMs: Math.max(15_000, blockTimeMs / 20),

@@ -37,6 +37,7 @@ const maxScanRange = 50;
 
 /** A Bitcoin chain over the RPC of Bitcoin Core or btcd, or over Esplora; the methods are documented in ChainClient. */
 export class BitcoinChainClient implements ChainClient {
+  readonly compareBlock: ChainClient['compareBlock'];
   readonly pool: BitcoinPool;
   private readonly endpoints: EndpointList<BitcoinBackend>;
   private readonly network: BitcoinNetwork;
@@ -56,6 +57,7 @@ export class BitcoinChainClient implements ChainClient {
     // what a node refuses another one may know
     this.endpoints = new EndpointList(chain, nodes, () => false);
     this.pool = new BitcoinPool(this.endpoints, network);
+    this.compareBlock = this.endpoints.blockComparison((node, number) => node.blockHash(number));
   }
 
   verifyIdentity(): Promise<void> {

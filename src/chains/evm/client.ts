@@ -22,7 +22,7 @@ import { broadcastTo } from './broadcast';
 import { encodeIntent, evmCodec } from './codec';
 import { toPrepared } from './details';
 import { fetchEffects } from './effects';
-import { encodeLevels, type EvmFeeLevels, gasLimitFrom, highestGas, planFees } from './fees';
+import { assertBelievable, encodeLevels, type EvmFeeLevels, gasLimitFrom, highestGas, planFees } from './fees';
 import { fetchForeignState } from './foreign-state';
 import { fetchL1Fee } from './l1-fee';
 import { Endpoints, NodeRefusal, type RpcCall } from './rpc';
@@ -42,6 +42,7 @@ const sampleParties = {
 
 /** An EVM chain over JSON-RPC; the methods are documented in ChainClient. */
 export class EvmChainClient implements ChainClient {
+  readonly compareBlock: ChainClient['compareBlock'];
   private readonly endpoints: Endpoints;
 
   constructor(
@@ -49,6 +50,7 @@ export class EvmChainClient implements ChainClient {
     urls: readonly string[],
   ) {
     this.endpoints = new Endpoints(chain, urls);
+    this.compareBlock = this.endpoints.blockComparison(async (call, number) => (await fetchBlock(call, number))?.hash ?? null);
   }
 
   verifyIdentity(): Promise<void> {
@@ -78,7 +80,8 @@ export class EvmChainClient implements ChainClient {
     const outbid = previous.findLast(({ ids }) => ids.length > 0)?.unsigned ?? null;
     const [levels, minedNonce, estimate] = await Promise.all([
       this.levels(),
-      this.minedNonce(intent.from),
+      // of a later attempt the nonce is fixed
+      last === null ? this.highestMinedNonce(intent.from) : this.minedNonce(intent.from),
       this.estimateGas(intent).catch((error: unknown) => {
         // an earlier attempt may just have been executed and have spent what a second one would need
         if (isCancellation || last === null || !(error instanceof GatewayError)) throw error;
@@ -93,7 +96,10 @@ export class EvmChainClient implements ChainClient {
     return toPrepared(details, await this.l1DataFee(unsigned));
   }
 
-  /** Current fee levels, with the L1 data fee of a typical transfer. */
+  /**
+   * Current fee levels, with the L1 data fee of a typical transfer.
+   * @throws GatewayError chain_unavailable, also when no endpoint reports what can be believed.
+   */
   levels(): Promise<EvmFeeLevels> {
     return this.ask(async (call) => {
       const [block, price, tip, l1DataFee] = await Promise.all([
@@ -106,7 +112,9 @@ export class EvmChainClient implements ChainClient {
       const gasPrice = BigInt(price);
       // without the method: the part of the suggested price above the base fee
       const suggested = tip === null ? (baseFee !== null && gasPrice > baseFee ? gasPrice - baseFee : 0n) : BigInt(tip);
-      return { baseFee, priorityFee: baseFee === null ? null : suggested, gasPrice, l1DataFee };
+      const levels = { baseFee, priorityFee: baseFee === null ? null : suggested, gasPrice, l1DataFee };
+      assertBelievable(this.chain, levels);
+      return levels;
     });
   }
 
@@ -174,10 +182,7 @@ export class EvmChainClient implements ChainClient {
   }
 
   block(number: number): Promise<ChainBlock | null> {
-    return this.ask(async (call) => {
-      const block = await call<RpcBlock | null>('eth_getBlockByNumber', [quantity(number), false]);
-      return block && { number: Number(block.number), hash: block.hash, parentHash: block.parentHash };
-    });
+    return this.ask((call) => fetchBlock(call, number));
   }
 
   scan(from: number, to: number, isOurs: IsOurs): Promise<ScanResult> {
@@ -195,6 +200,16 @@ export class EvmChainClient implements ChainClient {
     throw error instanceof NodeRefusal ? unavailable(this.chain, 'the node refused a request', error) : error;
   }
 
+  /** The highest count that an endpoint shows: what one of them has seen of a sender's transactions has happened. */
+  private async highestMinedNonce(address: string): Promise<number> {
+    const count = async (call: RpcCall) => {
+      const answer = Number(await call<Hex>('eth_getTransactionCount', [address, 'latest']));
+      if (!Number.isSafeInteger(answer)) throw new Error('the endpoint responded with a count that is no number');
+      return answer;
+    };
+    return Math.max(...(await this.endpoints.runAtAll(count).catch((error: unknown) => this.refused(error))));
+  }
+
   private sampleTransfer(): Hex {
     const fees = { gasLimit: 123_456n, maxFeePerGas: 12_345_678_901n, maxPriorityFeePerGas: 1_234_567_891n, gasPrice: null };
     const recipient = sampleParties.to.toLowerCase();
@@ -207,4 +222,9 @@ export class EvmChainClient implements ChainClient {
       resources: ['54321'],
     });
   }
+}
+
+async function fetchBlock(call: RpcCall, number: number): Promise<ChainBlock | null> {
+  const block = await call<RpcBlock | null>('eth_getBlockByNumber', [quantity(number), false]);
+  return block && { number: Number(block.number), hash: block.hash, parentHash: block.parentHash };
 }

@@ -1,3 +1,4 @@
+import { EndpointFault } from '../endpoints';
 import type { FeeStrategy } from '../family';
 import type { ChainDefinition, FeeLevels, Hex, IntentAction, TokenDefinition, TransactionIntent } from '../types';
 import { feesIn, maxGas } from './codec/transaction';
@@ -31,6 +32,27 @@ export function decodeLevels({ baseFee, priorityFee, gasPrice, l1DataFee }: FeeL
   const [price, dataFee] = [read(gasPrice), read(l1DataFee)];
   if (price === null || dataFee === null) throw new Error('the fee levels are not of an EVM chain');
   return { baseFee: read(baseFee), priorityFee: read(priorityFee), gasPrice: price, l1DataFee: dataFee };
+}
+
+/**
+ * A node that reports more than the registry takes for possible is at fault, or lies: what it says would be signed, and held of the
+ * account's coins.
+ * @throws EndpointFault for a price or tip above the chain's `highestFeeLevels`, and an L1 data fee above its `maxNetworkFee`.
+ */
+export function assertBelievable({ highestFeeLevels, maxNetworkFee }: ChainDefinition, levels: EvmFeeLevels): void {
+  const read = (name: string) => {
+    const value = highestFeeLevels?.[name];
+    return typeof value === 'string' ? BigInt(value) : null;
+  };
+  const [price, tip] = [read('gasPrice'), read('priorityFee')];
+  const isAbove = (value: bigint | null, limit: bigint | null): boolean => value !== null && limit !== null && value > limit;
+  const wrong = [
+    ...(isAbove(levels.baseFee, price) ? [`a base fee of ${levels.baseFee}`] : []),
+    ...(isAbove(levels.gasPrice, price) ? [`a gas price of ${levels.gasPrice}`] : []),
+    ...(isAbove(levels.priorityFee, tip) ? [`a tip of ${levels.priorityFee}`] : []),
+    ...(isAbove(levels.l1DataFee, maxNetworkFee) ? [`an L1 data fee of ${levels.l1DataFee}`] : []),
+  ];
+  if (wrong.length > 0) throw new EndpointFault('fees_not_believed', `${wrong.join(' and ')} is not believed`);
 }
 
 /** Exact gas of a plain value transfer to an account without code. */

@@ -12,6 +12,8 @@ interface PostLimits {
   /** Until the whole answer is there. */
   timeoutMs: number;
   maxBytes: number;
+  /** At the same time; further requests wait for them, and their time runs. */
+  maxConnections: number;
 }
 
 /** A kept connection that nobody uses is closed after this time. */
@@ -21,11 +23,11 @@ const idleMs = 30_000;
  * POST requests with JSON to one url, over kept connections. By node:http, since fetch takes a millisecond of processor time more for a
  * short request. Rejects with an error that names neither url nor body.
  */
-export function createPost(url: string, { timeoutMs, maxBytes }: PostLimits): (body: string) => Promise<Answer> {
+export function createPost(url: string, { timeoutMs, maxBytes, maxConnections }: PostLimits): (body: string) => Promise<Answer> {
   const target = urlToHttpOptions(new URL(url));
   const isTls = target.protocol === 'https:';
   const request = isTls ? overTls : overHttp;
-  const agent = new (isTls ? TlsAgent : Agent)({ keepAlive: true, timeout: idleMs });
+  const agent = new (isTls ? TlsAgent : Agent)({ keepAlive: true, timeout: idleMs, maxSockets: maxConnections });
   return (body) =>
     new Promise((resolve, reject) => {
       const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };

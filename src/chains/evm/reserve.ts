@@ -53,7 +53,8 @@ async function takeAllowance(
  * given back, so this is called only in the database transaction that begins signing: then the rows have no gap, but for transactions
  * that an operator has accepted as missing, and one that was not executed is filled here. What the caller says about the chain
  * (`minedNonce`) chooses nothing: an account of which the chain has executed more is used by somebody else, or rows are missing, and
- * nothing is signed for it until an operator has looked. Concurrent calls for one account are serialised.
+ * nothing is signed for it until an operator has looked. What was doubted before (`doubted_ordinals`) is not any more once a nonce is taken: a
+ * caller that is answered `wait` rolls back. Concurrent calls for one account are serialised.
  */
 async function takeNonce(
   manager: EntityManager,
@@ -63,7 +64,9 @@ async function takeNonce(
 ): Promise<ReserveResult> {
   await manager.query('select 1 from accounts where account_id = $1 for no key update', [accountId]);
   const [row] = await manager.query<{ free: string }[]>(
-    `with used as (
+    `with trusted as (
+       delete from doubted_ordinals where chain = $1 and owner = $2
+     ), used as (
        select greatest(
          (select max(below) from foreign_ordinals where chain = $1 and owner = $2),
          (select ordinal + 1 from reservations r
@@ -82,7 +85,8 @@ async function takeNonce(
   if (!row) throw new Error(`no nonce for ${addressKey} on ${chain}`);
   if (BigInt(minedNonce) > BigInt(row.free)) {
     const reason = `${chain} reports ${minedNonce} transactions of ${addressKey}, the gateway's next one is number ${row.free} from 0: is it used elsewhere?`;
-    return { outcome: 'wait', reason, alert: 'account_used_elsewhere' };
+    const doubt = { reported: BigInt(minedNonce), expected: BigInt(row.free) };
+    return { outcome: 'wait', reason, alert: 'account_used_elsewhere', doubt };
   }
   await insertReservation(manager, { chain, accountId, addressKey }, txId, { resource: row.free, ordinal: BigInt(row.free) });
   return { outcome: 'reserved', resources: [row.free] };

@@ -55,6 +55,10 @@ function usdc(contract: string, domainName?: 'USD Coin' | 'USDC'): TokenDefiniti
 }
 
 const minute = 60_000;
+/** Wei. */
+const gwei = (amount: bigint): bigint => amount * 10n ** 9n;
+/** Of base fee and gas price, and of the tip; wei per gas. */
+const highestFees = (price: bigint, tip: bigint) => ({ gasPrice: price.toString(), priorityFee: tip.toString() });
 /** In thousandths of a native coin. */
 const milli = (amount: bigint): bigint => amount * 10n ** 15n;
 
@@ -68,15 +72,19 @@ const opStack = {
   finalityDepth: 600,
   blockTimeMs: 2_000,
   chargesForData: true,
+  requiresTraces: true,
   stuckAfterMs: minute,
   maxNetworkFee: milli(50n),
+  highestFeeLevels: highestFees(gwei(500n), gwei(100n)),
 };
 
 /**
  * Properties of a chain that do not depend on the environment. Confirmations and finality are depths in blocks; the containing
  * block has depth 1. The confirmation depth limits the loss by an ordinary reorganisation; the follower stops watching at finality
  * depth. `maxNetworkFee` is the cost of 100,000 gas (more than a token transfer takes) at a price far above the usual ones: 2,500
- * gwei on ethereum, 500 on bsc and the rollups, 10,000 on avalanche, 200,000 on polygon.
+ * gwei on ethereum, 500 on bsc and the rollups, 10,000 on avalanche, 200,000 on polygon. `highestFeeLevels` has the same price, and a
+ * fifth of it as the tip: what a node reports above is taken for a fault of the node. `requiresTraces` where node software of the chain has
+ * `trace_block` (Erigon, Nethermind, Reth and what is built on them): Nitro of arbitrum and AvalancheGo do not have it.
  */
 const common = {
   /** 12 blocks are the customary depth (2.4 minutes); finality takes two epochs, up to three when votes are late: 96 slots. */
@@ -85,8 +93,10 @@ const common = {
     confirmations: 12,
     finalityDepth: 96,
     blockTimeMs: 12_000,
+    requiresTraces: true,
     stuckAfterMs: 3 * minute,
     maxNetworkFee: milli(250n),
+    highestFeeLevels: highestFees(gwei(2_500n), gwei(500n)),
   },
   /** Fast finality (BEP-126) is two blocks when validators vote; without votes 2/3 of 21 validators × 1 turn: 15, finality three rounds. */
   bsc: {
@@ -94,8 +104,10 @@ const common = {
     confirmations: 15,
     finalityDepth: 64,
     blockTimeMs: 750,
+    requiresTraces: true,
     stuckAfterMs: minute,
     maxNetworkFee: milli(50n),
+    highestFeeLevels: highestFees(gwei(500n), gwei(100n)),
   },
   /**
    * Milestones finalise within seconds, but reorganisations of over a hundred blocks have happened (February 2023: 157); finality
@@ -106,8 +118,10 @@ const common = {
     confirmations: 64,
     finalityDepth: 256,
     blockTimeMs: 2_000,
+    requiresTraces: true,
     stuckAfterMs: 2 * minute,
     maxNetworkFee: milli(20_000n),
+    highestFeeLevels: highestFees(gwei(200_000n), gwei(40_000n)),
   },
   /**
    * The sequencer's order is kept unless it fails before posting; 20 blocks are 5 s. Final with the batch on a finalised L1 block,
@@ -120,6 +134,7 @@ const common = {
     blockTimeMs: 250,
     stuckAfterMs: minute,
     maxNetworkFee: milli(50n),
+    highestFeeLevels: highestFees(gwei(500n), gwei(100n)),
     estimateOverhead: 200_000,
   },
   optimism: opStack,
@@ -131,6 +146,7 @@ const common = {
     blockTimeMs: 1_500,
     stuckAfterMs: minute,
     maxNetworkFee: milli(1_000n),
+    highestFeeLevels: highestFees(gwei(10_000n), gwei(2_000n)),
   },
   base: opStack,
 } as const satisfies Record<string, Partial<ChainDefinition>>;

@@ -19,6 +19,7 @@ import { offer } from '../offer';
 import { endingScan } from '../scan-look-up';
 import { Proofs } from '../proofs';
 import type { ChainDefinition, FeeLevels, Hex, InclusionEffect, Prepared } from '../types';
+import { prepareAuthorisation } from './authorise/prepare';
 import { sendTo } from './broadcast';
 import { findEffect } from './effects';
 import { Walks } from './expiry';
@@ -36,6 +37,7 @@ const maxScanRange = 50;
 
 /** A Solana chain over JSON-RPC. Blocks are finalized, and numbered by their slots; the methods are documented in ChainClient. */
 export class SolanaChainClient implements ChainClient, ImpossibilityProver {
+  readonly compareBlock: ChainClient['compareBlock'];
   private readonly endpoints: EndpointList<SolanaNode>;
   private readonly found = { proofs: new Proofs(), walks: new Walks() };
 
@@ -46,6 +48,7 @@ export class SolanaChainClient implements ChainClient, ImpossibilityProver {
     const nodes = urls.map((url, index) => new SolanaNode(chain, url, index + 1));
     // what a node refuses another one may know
     this.endpoints = new EndpointList(chain, nodes, () => false);
+    this.compareBlock = this.endpoints.blockComparison(async (node, number) => (await fetchBlock(node, number))?.hash ?? null);
   }
 
   verifyIdentity(): Promise<void> {
@@ -67,7 +70,8 @@ export class SolanaChainClient implements ChainClient, ImpossibilityProver {
 
   prepare({ intent }: PrepareRequest): Promise<Prepared> {
     if (intent.action?.type === 'settlement') return prepareSettlement(this.endpoints, this.chain, intent);
-    return this.endpoints.run((node) => prepareTransfer(node, this.chain, intent));
+    const prepare = intent.action?.type === 'authorisation' ? prepareAuthorisation : prepareTransfer;
+    return this.endpoints.run((node) => prepare(node, this.chain, intent));
   }
 
   status(attempts: KnownAttempt[]): Promise<AttemptStatus[]> {
@@ -101,14 +105,16 @@ export class SolanaChainClient implements ChainClient, ImpossibilityProver {
   }
 
   block(number: number): Promise<ChainBlock | null> {
-    return this.endpoints.run(async (node) => {
-      const header = number <= (await node.slot()) ? await node.header(number) : null;
-      return header && { number, hash: header.blockhash, parentHash: header.parentHash };
-    });
+    return this.endpoints.run((node) => fetchBlock(node, number));
   }
 
   scan(from: number, to: number, isOurs: IsOurs): Promise<ScanResult> {
     if (from < 0 || to < from || to - from >= maxScanRange) throw new RangeError(`a scan covers 1 to ${maxScanRange} blocks`);
     return this.endpoints.run((node) => scanBlocks(node, this.chain, { from, to }, endingScan(isOurs)));
   }
+}
+
+async function fetchBlock(node: SolanaNode, number: number): Promise<ChainBlock | null> {
+  const header = number <= (await node.slot()) ? await node.header(number) : null;
+  return header && { number, hash: header.blockhash, parentHash: header.parentHash };
 }

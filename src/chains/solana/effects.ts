@@ -27,8 +27,8 @@ export function toEffect(
   if (!executed.message.equals(parts.message)) throw new Error('the transaction is not made of the attempt’s bytes');
   const { success } = executed;
   const moved = success ? toMoved(executed, parts) : { debited: null, received: null };
-  const spent = lostBy(executed, 0) - (success ? parts.coins : 0n);
-  return { blockNumber: block.slot, blockHash: block.blockhash, success, fee: spent, ...moved };
+  const fee = parts.isFeePayer ? lostBy(executed, 0) - (success ? parts.coins : 0n) : 0n;
+  return { blockNumber: block.slot, blockHash: block.blockhash, success, fee, ...moved };
 }
 
 /** Signature, priority fee and rent are what the payer has less, beside a payment. */

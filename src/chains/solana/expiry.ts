@@ -2,9 +2,10 @@ import { setBounded } from '../../platform/bounded';
 import type { ImpossibleProof } from '../chain-client';
 import type { ChainDefinition, Hex } from '../types';
 import type { Executed, Header } from './answers';
-import { messageHash } from './codec';
 import { toBase58 } from './codec/base58';
+import { messageHash } from './codec/message-hash';
 import { readParts } from './codec/parts';
+import { readKeys } from './foreign';
 import type { SolanaNode } from './node';
 
 /**
@@ -81,8 +82,8 @@ export async function findExpiry(
   walks: Walks,
 ): Promise<Expiry> {
   const head = await node.slot();
-  const { feePayer, blockhash, message } = readParts(unsigned);
-  const payer = toBase58(feePayer);
+  const { blockhash, message } = readParts(unsigned);
+  const named = readKeys(message);
   const wanted = messageHash(message);
   const known = walks.find(node, wanted);
   const start = known?.start ?? (await findStart(node, head, toBase58(blockhash), hints));
@@ -102,8 +103,8 @@ export async function findExpiry(
   for (const next of life.filter((slot) => slot > last.slot)) {
     const block = await node.listedBlock(next);
     if (!block || !follows(block, last)) return lacking();
-    // whatever executes the message names its payer; whole blocks are large
-    if (block.accounts.some((accounts) => accounts.includes(payer))) {
+    // whatever executes the message names all that it names; whole blocks are large, and a settler is in many of them
+    if (block.accounts.some((accounts) => named.every((account) => accounts.includes(account)))) {
       const whole = await node.block(next);
       if (whole?.blockhash !== block.blockhash) return lacking();
       const executed = whole.transactions.find(({ message }) => messageHash(message) === wanted);

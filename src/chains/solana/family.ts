@@ -16,6 +16,7 @@ const createSolanaFamily = (network: SolanaNetwork): Family => ({
   rules: { stuck: 'rebroadcast', expired: 'reissue', abandoned: 'expiry' },
   // only the payer could sign another message
   settlementRules: { stuck: 'rebroadcast', expired: 'fail', abandoned: 'expiry' },
+  maxOpenSettlements: 50,
   keyProtocol: 'frost-ed25519',
   addressOnManyChains: false,
   tokenType: 'SPL',

@@ -8,6 +8,8 @@ export interface ForeignTransaction {
   message: Buffer;
   /** Base58. */
   payer: string;
+  /** Base58, the payer first. */
+  signers: string[];
   /** Base58, the payer first; with those of lookup tables. */
   keys: string[];
 }
@@ -22,11 +24,17 @@ export function readForeign(bytes: Buffer, loaded: string[]): ForeignTransaction
   const [first] = signatures;
   if (!first) throw new Error('a transaction has no signature');
   const message = bytes.subarray(reader.position());
+  const keys = readKeys(message);
+  const [payer] = keys;
+  if (payer === undefined) throw new Error('a transaction has no account');
+  return { id: toBase58(first), message, payer, signers: keys.slice(0, signatures.length), keys: [...keys, ...loaded] };
+}
+
+/** The accounts that a message names itself, in Base58, the payer first. @throws Error for bytes that are no message. */
+export function readKeys(message: Buffer): string[] {
+  const reader = createReader(message);
   // the highest bit tells versions from the number of signers
   if ((message[0] ?? 0) >= 128) reader.take(1);
   reader.take(3);
-  const keys = reader.list(() => toBase58(reader.take(keyBytes)));
-  const [payer] = keys;
-  if (payer === undefined) throw new Error('a transaction has no account');
-  return { id: toBase58(first), message, payer, keys: [...keys, ...loaded] };
+  return reader.list(() => toBase58(reader.take(keyBytes)));
 }

@@ -1,3 +1,6 @@
+import { GatewayError } from '../../platform/errors';
+import { tokenByContract } from '../registry';
+import type { ChainDefinition } from '../types';
 import type { Account } from './answers';
 import { toBase58 } from './codec/base58';
 import { type TokenProgram, tokenPrograms } from './codec/programs';
@@ -29,6 +32,15 @@ export function readMint(account: Account | null): Mint | string {
   if (data.length < mintBytes || data[isInitializedAt] !== 1) return 'it is no token';
   const reason = found === 'token-2022' ? findRefused(data) : undefined;
   return reason ?? { program: found, decimals: data[decimalsAt] as number };
+}
+
+/** Of a token that is paid; amounts were counted in the decimals of the registry. @throws GatewayError would_revert where it is not moved. */
+export function findMint(chain: ChainDefinition, contract: string, account: Account | null): Mint {
+  const mint = readMint(account);
+  if (typeof mint === 'string') throw new GatewayError('would_revert', `The token is not moved on ${chain.name}: ${mint}`);
+  if ((tokenByContract(chain, contract)?.decimals ?? mint.decimals) !== mint.decimals)
+    throw new GatewayError('would_revert', `The token has other decimals on ${chain.name} than it is registered with`);
+  return mint;
 }
 
 function findRefused(data: Buffer): string | undefined {

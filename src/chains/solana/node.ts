@@ -144,8 +144,8 @@ export class SolanaNode implements Endpoint {
   }
 
   /** In the order of the addresses (Base58, at most 100). */
-  async accounts(addresses: string[]): Promise<(Account | null)[]> {
-    const answer = await this.ask('getMultipleAccounts', [addresses, { ...finalized, encoding: 'base64' }]);
+  async accounts(addresses: string[], commitment: 'confirmed' | 'finalized' = 'finalized'): Promise<(Account | null)[]> {
+    const answer = await this.ask('getMultipleAccounts', [addresses, { commitment, encoding: 'base64' }]);
     const accounts = readList(readValue(answer)).map(readAccount);
     if (accounts.length !== addresses.length) throw new Error('the answer is about other accounts');
     return accounts;

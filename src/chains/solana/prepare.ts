@@ -1,7 +1,6 @@
 import { GatewayError } from '../../platform/errors';
 import { fromHex } from '../../platform/hex';
 import { unavailable } from '../endpoints';
-import { tokenByContract } from '../registry';
 import type { ChainDefinition, Prepared, TransactionIntent, TransactionOutput } from '../types';
 import type { Account } from './answers';
 import { createSolanaCodec } from './codec';
@@ -16,7 +15,7 @@ import { maxUnits } from './codec/transaction';
 import { type SolanaDetails, toPrepared } from './details';
 import { accountRent, distinctPrice, maxFee } from './fees';
 import { fetchPrice } from './levels';
-import { readMint } from './mint';
+import { findMint } from './mint';
 import { networkOf } from './network';
 import type { Simulated, SolanaNode } from './node';
 
@@ -78,12 +77,7 @@ async function prepareToken(
   { node, chain }: Context,
   { from, recipient, tokenContract, mint }: TransactionOutput & { from: string; mint: Account | null },
 ): Promise<{ token: NonNullable<SolanaDetails['token']>; writes: string[] }> {
-  const read = readMint(mint);
-  if (typeof read === 'string') throw new GatewayError('would_revert', `The token is not moved on ${chain.name}: ${read}`);
-  const { program, decimals } = read;
-  // amounts were counted in those of the registry
-  if ((tokenByContract(chain, tokenContract)?.decimals ?? decimals) !== decimals)
-    throw new GatewayError('would_revert', `The token has other decimals on ${chain.name} than it is registered with`);
+  const { program, decimals } = findMint(chain, tokenContract as string, mint);
   const bytes = toBytes(tokenContract as string);
   const writes = [from, recipient].map((owner) => toBase58(associatedTokenAccount(toBytes(owner), bytes, program)));
   const [own, account] = await node.accounts(writes);

@@ -2,8 +2,9 @@ import type { BlockScan, IsOurs, ScanResult } from '../chain-client';
 import { tokenByContract } from '../registry';
 import type { ChainDefinition, DepositFound } from '../types';
 import type { Block, Executed, TokenBalance } from './answers';
-import { messageHash } from './codec';
+import { authorisationKey } from './authorise/codec';
 import { parseAddress, toBytes } from './codec/address';
+import { messageHash } from './codec/message-hash';
 import { isAssociatedAccount } from './codec/token-account';
 import type { SolanaNode } from './node';
 
@@ -57,15 +58,16 @@ async function scanBlock(
   isOurs: IsOurs,
 ): Promise<BlockScan> {
   const candidates = transactions.filter(({ success }) => success).flatMap((it) => [...toCoins(it), ...toTokens(chain, it)]);
-  const payers = transactions.map(({ payer }) => payer);
-  const ours = await isOurs([...new Set([...payers, ...candidates.map(({ toAddress }) => toAddress)].flatMap(toKey))]);
+  const signers = transactions.flatMap((it) => it.signers);
+  const ours = await isOurs([...new Set([...signers, ...candidates.map(({ toAddress }) => toAddress)].flatMap(toKey))]);
   const isOwn = (address: string): boolean => toKey(address).some((key) => ours.has(key));
   return {
     ...{ number: slot, hash: blockhash, parentHash },
-    transactions: transactions.map(({ id, payer, message }) => ({
-      id,
-      messageKey: isOwn(payer) ? messageHash(message) : null,
-    })),
+    transactions: transactions.flatMap(({ id, payer, signers: [, ...cosigners], message }) => [
+      { id, messageKey: isOwn(payer) ? messageHash(message) : null },
+      // what an account has authorised, and somebody else has sent
+      ...(cosigners.some(isOwn) ? [{ id, messageKey: authorisationKey(messageHash(message)) }] : []),
+    ]),
     deposits: candidates
       .filter(({ toAddress }) => isOwn(toAddress))
       .filter(isSpendable)

@@ -3,6 +3,7 @@ import type { AttemptState, AttemptStatus, EndpointView, KnownAttempt } from '..
 import type { EndpointList } from '../endpoints';
 import type { Proofs } from '../proofs';
 import type { ChainDefinition, Hex, JsonValue } from '../types';
+import { isStandIn } from './authorise/codec';
 import { toBase58 } from './codec/base58';
 import { readParts } from './codec/parts';
 import { findEffect, toEffect } from './effects';
@@ -15,7 +16,7 @@ interface Found {
   walks: Walks;
 }
 
-type Endpoints = Pick<EndpointList<SolanaNode>, 'run' | 'some'>;
+type Endpoints = Pick<EndpointList<SolanaNode>, 'run' | 'some' | 'every'>;
 
 /** The state of every attempt, seen by one node: the first whose view is conclusive, or else the first that answers. */
 export function askStatus(
@@ -58,20 +59,22 @@ async function stateOf(
   node: SolanaNode,
   endpoints: Endpoints,
   { chain, head, proofs, walks }: Found & { chain: ChainDefinition; head: number },
-  { unsigned, ids, messageKey, expiry, begunAt }: KnownAttempt,
+  { intent, unsigned, ids: known, messageKey, expiry, begunAt }: KnownAttempt,
 ): Promise<{ state: AttemptState; isLacking?: true }> {
+  const ids = known.filter((id) => !isStandIn(id));
   const depthOf = (slot: number): number => Math.max(1, head - slot + 1);
   for (const id of ids) {
     const effect = await findEffect(node, { id, unsigned });
     if (effect) return { state: { state: 'included', id, depth: depthOf(effect.blockNumber), effect } };
   }
-  const known = proofs.find(messageKey);
-  if (known) return { state: { state: 'impossible', proof: known } };
+  const proven = proofs.find(messageKey);
+  if (proven) return { state: { state: 'impossible', proof: proven } };
   const [slot, notAfter] = [readSlot(expiry?.slot), readSlot(expiry?.notAfter)];
   // of a block that somebody else has chosen the slot is not known, and many blocks are searched for it: once, when they are a proof
   const isEarly = slot === null && notAfter !== null && head < notAfter + validBlocks + chain.finalityDepth;
   const isOpen = isEarly || (slot === null && (await node.isBlockhashValid(toBase58(readParts(unsigned).blockhash))));
-  const found: Expiry = isOpen ? { state: 'open' } : await findExpiry(node, chain, unsigned, { slot, notAfter, begunAt }, walks);
+  const look = (at: SolanaNode) => findExpiry(at, chain, unsigned, { slot, notAfter, begunAt }, walks);
+  const found: Expiry = isOpen ? { state: 'open' } : await look(node);
   if (found.state === 'found') {
     const { executed, block } = found;
     const effect = toEffect(executed, block, unsigned);
@@ -79,6 +82,9 @@ async function stateOf(
   }
   if (found.state === 'expired') {
     await assertNowhere(endpoints, ids);
+    const others = await askOthers(node, endpoints, look, intent.action !== undefined);
+    if (others === 'early') return { state: { state: 'absent' } };
+    if (others === 'unagreed') return { state: { state: 'absent', isUnagreed: true }, isLacking: true };
     proofs.add(messageKey, found.proof);
     return { state: { state: 'impossible', proof: found.proof } };
   }
@@ -86,6 +92,29 @@ async function stateOf(
   const seen = ids.find((_, index) => states[index]);
   const state: AttemptState = seen === undefined ? { state: 'absent' } : { state: 'pending', id: seen };
   return found.state === 'lacking' ? { state, isLacking: true } : { state };
+}
+
+/**
+ * A proof that every endpoint shows, as far as it answers and has the blocks. Of a payment every one has to: nobody else looks for them, as
+ * signing nodes do before a transfer is made again. `early`: one does not have the last of the blocks yet.
+ * @throws Error when another endpoint has executed it, so that this one is asked for its state
+ */
+async function askOthers(
+  node: SolanaNode,
+  endpoints: Endpoints,
+  look: (at: SolanaNode) => Promise<Expiry>,
+  isPayment: boolean,
+): Promise<'agreed' | 'early' | 'unagreed'> {
+  const seen = new Set<Expiry['state']>();
+  const isAgreed = await endpoints.every(async (other) => {
+    const { state } = other === node ? { state: 'expired' as const } : await look(other);
+    seen.add(state);
+    return state === 'expired';
+  });
+  if (seen.has('found')) throw new Error('another endpoint has executed what this one lacks');
+  if (isAgreed) return 'agreed';
+  if (seen.has('open')) return 'early';
+  return isPayment ? 'unagreed' : 'agreed';
 }
 
 const readSlot = (value: JsonValue | undefined): number | null => (typeof value === 'number' ? value : null);

@@ -37,6 +37,7 @@ const effectsAtOnce = 10;
 
 /** A Tron chain over the HTTP API of java-tron. Blocks are those of the solidified chain; the methods are documented in ChainClient. */
 export class TronChainClient implements ChainClient, ImpossibilityProver {
+  readonly compareBlock: ChainClient['compareBlock'];
   private readonly endpoints: EndpointList<TronNode>;
   private readonly proofs = new Proofs();
 
@@ -49,6 +50,7 @@ export class TronChainClient implements ChainClient, ImpossibilityProver {
     const nodes = urls.map((url, index) => new TronNode(chain, url, index + 1, now));
     // what a node refuses another one may know
     this.endpoints = new EndpointList(chain, nodes, () => false);
+    this.compareBlock = this.endpoints.blockComparison(async (node, number) => (await node.solidHeader(number))?.id ?? null);
   }
 
   verifyIdentity(): Promise<void> {

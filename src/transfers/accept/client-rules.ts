@@ -22,7 +22,7 @@ export async function checkClientRules(
   const { symbol, decimals } = token;
   const [outcome] = await allInOrder([
     checkDestination(manager, { clientId, chain: chain.name, addressKey: to.key }),
-    checkLimits(manager, { txId, walletId: account.walletId, symbol, amount, decimals }),
+    checkLimits(manager, { txId, walletId: account.walletId, symbol, amount, decimals, isAccepted: false }),
   ]);
   return outcome;
 }

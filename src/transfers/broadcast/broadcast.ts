@@ -36,7 +36,7 @@ export async function broadcastAttempt(
   const { transfer, signed } = found;
   const sent = await sendAttempt(manager, getClient(deps, transfer.chain), txId, { attempt, signed });
   if (sent.outcome !== 'accepted') return sent;
-  const { status } = await markSubmitted(deps, { txId, version: transfer.version, attempt, id: signed.id });
+  const { status } = await markSubmitted(deps, transfer, { attempt, id: signed.id });
   return { outcome: 'accepted', hash: signed.id, status };
 }
 

@@ -11,6 +11,7 @@ import type { Attempt, Attempts } from '../attempts';
 import { loadAttempts } from '../load-attempts';
 import { type ChainDependencies, getClient, type ObserveDependencies } from '../dependencies';
 import { destinationBlacklisted } from '../destination';
+import { findUnexecutedBefore } from '../line';
 import { toKnownAttempt } from './known-attempt';
 import { markSubmitted } from '../sign/record-signed';
 import { sendAttempt } from '../broadcast/send-attempt';
@@ -46,15 +47,17 @@ export async function observeTransfer(deps: ObserveDependencies, { txId }: { txI
   for (const status of states) {
     if (status.state === 'absent' && status.isUnagreed) alarmUnagreed(deps, transfer, status.attempt);
   }
+  const isBehind = (await findUnexecutedBefore(manager, txId)) !== undefined;
+  const waiting = { ...absent, ...(isBehind && { isBehind }) };
   const pending = states.find((status) => status.state === 'pending');
-  if (pending) return { ...absent, state: 'pending', hash: pending.id };
+  if (pending) return { ...waiting, state: 'pending', hash: pending.id };
   // stored proofs are used: a node with older states has provided them, even if this node cannot
   const proven = await loadAttempts(manager, txId);
   if (proven.allImpossible) return { ...absent, state: 'impossible', ...(proven.endsByProof && { ends: true }) };
   if (!type.isHandedOut) await sendAgain(deps, client, transfer, attempts);
   // what may be executed without that is not waited for
   const isUnfunded = states.every((status) => status.state === 'impossible' || (status.state === 'absent' && status.isUnfunded));
-  return { ...absent, ...(isUnfunded && states.length > 0 && { isUnfunded }) };
+  return { ...waiting, ...(isUnfunded && states.length > 0 && { isUnfunded }) };
 }
 
 /** An endpoint that is out for good is otherwise not noticed: the transfer waits for it, and no call fails. */
@@ -84,9 +87,10 @@ async function recordInclusion(
 async function sendAgain(
   deps: ChainDependencies,
   client: ChainClient,
-  { txId, chain, status, version }: TransactionEntity,
+  transfer: TransactionEntity,
   attempts: Attempts,
 ): Promise<void> {
+  const { txId, chain, status } = transfer;
   const { database, logger } = deps;
   const newest = attempts.signed.at(-1);
   if (!newest || newest.impossibleProof) return;
@@ -97,6 +101,6 @@ async function sendAgain(
   logger.warn({ tx_id: txId, chain, attempt: newest.attempt, ...result }, 'no node knew the transaction: it was sent again');
   if (result.outcome !== 'accepted') return;
   // what no node had taken before is submitted now
-  if (status === 'SIGNING') await markSubmitted(deps, { txId, version, attempt: newest.attempt, id: newest.signed.id });
+  if (status === 'SIGNING') await markSubmitted(deps, transfer, { attempt: newest.attempt, id: newest.signed.id });
   else await markBroadcast(database.manager, txId, newest.attempt);
 }

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { releaseReservations } from '../../chains/reservations';
+import { recordDoubtedOrdinal, releaseReservations } from '../../chains/reservations';
 import type { AttemptKind, Prepared } from '../../chains/types';
 import { orderLifetimeSeconds } from '../../messages/order';
 import type { BeginSigning, BeginSigningResult } from '../../messages/transfer';
@@ -15,12 +15,13 @@ import { readBeginSigning } from './read-begin-signing';
 import { buildAttempt, reserveForAttempt } from './build-attempt';
 import { recordCancellationReason, recordExpiry } from '../operate/cancellation-reason';
 import type { AuthoriserDependencies } from '../dependencies';
+import { findParkedBefore, findUnexecutedBefore } from '../line';
 import { enterSigning } from './enter-signing';
 import { assertFeeIsUsual } from './fee-rules';
 import { assertWithinHold, raiseHold } from '../hold';
 import { assertMayCancel, assertNamesOneToken } from './may-sign';
 import { findReissueEnd } from './last-reissue';
-import { NotBegun, refuse, refuseAbandoned, refuseExecuted, waitInstead } from './not-begun';
+import { NotBegun, refuse, refuseAbandoned, refuseExecuted, refuseFollowed, waitBehind, waitInstead } from './not-begun';
 import { toOrderFacts } from './order-facts';
 import { recordRefusal } from '../end/refusals';
 import { assertMayReplace } from './replacement-rules';
@@ -52,6 +53,7 @@ export async function beginSigning(deps: AuthoriserDependencies, input: unknown)
     if (violates(error, messageIsUnique))
       return { outcome: 'wait', reason: 'An attempt of this or another transfer is the same message' } as const;
     if (!(error instanceof NotBegun)) throw error;
+    if (error.doubt) await recordDoubtedOrdinal(deps.database.manager, error.doubt.owner, error.doubt.count);
     await recordNotBegun(deps.database.manager, request, error.result);
     return error.result;
   });
@@ -127,6 +129,7 @@ async function replaceAttempt(beginning: Beginning): Promise<BeginSigningResult 
   if (attempts.inclusions.length > 0) refuseExecuted('The chain has executed an attempt: there is nothing to replace');
   await type.assertMayContinue(manager, transfer);
   assertMayReplace(deps.registry.get(transfer.chain), attempts, 'replacement');
+  await assertIsHead(beginning);
   return startAttempt(beginning, 'replacement');
 }
 
@@ -147,10 +150,22 @@ async function cancelAttempts(beginning: Beginning): Promise<BeginSigningResult 
   if (attempts.inclusions.length > 0) refuseExecuted('The chain has executed an attempt: it cannot be cancelled any more');
   const { isListed, isOver } = await assertMayCancel(manager, type, transfer, attempts, deps.nodeKeys);
   assertMayReplace(deps.registry.get(transfer.chain), attempts, 'cancellation');
+  // the first one replaces no other: whoever has asked for it does not wait
+  if (attempts.hasCancellation) await assertIsHead(beginning);
   const begun = await startAttempt(beginning, 'cancellation');
   if (isListed) await recordCancellationReason(manager, transfer);
   else if (isOver) await recordExpiry(manager, transfer);
   return begun;
+}
+
+/**
+ * Only the head of a sender's line is replaced at a higher fee: the chain executes nothing behind it before. What is abandoned by time
+ * does not wait for its place. @throws NotBegun.
+ */
+async function assertIsHead({ manager, transfer, type }: Beginning): Promise<void> {
+  if ((await type.timeLeft(manager, transfer)) !== null) return;
+  const before = await findUnexecutedBefore(manager, transfer.txId);
+  if (before !== undefined) refuseFollowed(`Transaction ${before} of the same sender is executed first`);
 }
 
 /**
@@ -165,6 +180,8 @@ async function startAttempt(beginning: Beginning, kind: AttemptKind): Promise<Be
   const signer = await type.findSigner(manager, transfer);
   const intent = await type.loadIntent(manager, transfer);
   const source = { chain: chain.name, accountId: signer.accountId, addressKey: signer.addressKey };
+  const parked = kind === 'first' ? await findParkedBefore(manager, deps.getSignedType, source) : undefined;
+  if (parked !== undefined) waitBehind(parked);
   await enterSigning(manager, transfer);
   const { txId } = transfer;
   const reserved = await reserveForAttempt(manager, deps, { txId, intent, source, kind, prepared: beginning.prepared });

@@ -72,6 +72,10 @@ export async function reserveForAttempt(
     alarms.raise(`${chain.name} ${accountId}`, facts, reserved.reason);
   }
   if (reserved.outcome === 'follow') refuseFollowed(reserved.reason);
+  if (reserved.outcome === 'wait' && reserved.doubt) {
+    const { doubt: count, ...result } = reserved;
+    throw new NotBegun(result, { owner: source, count });
+  }
   if (reserved.outcome !== 'reserved') throw new NotBegun(reserved);
   return { prepared, ...reserved };
 }

@@ -58,7 +58,7 @@ async function assertWithinLimits(manager: EntityManager, transfer: TransactionE
   const { walletId } = toScreened(transfer);
   const { txId, tokenSymbol: symbol, amount, decimals } = transfer;
   try {
-    await checkLimits(manager, { txId, walletId, symbol, amount, decimals });
+    await checkLimits(manager, { txId, walletId, symbol, amount, decimals, isAccepted: true });
   } catch (error) {
     if (error instanceof GatewayError) refuseByRule(error.code, error.message);
     throw error;

@@ -1,3 +1,4 @@
+import type { DoubtedCount, ReservationOwner } from '../../chains/family';
 import type { BeginSigningResult } from '../../messages/transfer';
 import type { FailureCode } from '../../platform/codes';
 
@@ -5,7 +6,11 @@ import type { FailureCode } from '../../platform/codes';
 export class NotBegun extends Error {
   override readonly name = 'NotBegun';
 
-  constructor(readonly result: Extract<BeginSigningResult, { outcome: 'wait' | 'needs_approval' | 'refused' }>) {
+  /** `doubt`: what is kept for operators although everything else is rolled back. */
+  constructor(
+    readonly result: Extract<BeginSigningResult, { outcome: 'wait' | 'needs_approval' | 'refused' }>,
+    readonly doubt?: { owner: ReservationOwner; count: DoubtedCount },
+  ) {
     super('reason' in result ? result.reason : result.outcome);
   }
 }
@@ -28,6 +33,12 @@ export function refuseExecuted(reason: string): never {
 /** There is nothing to begin before the chain has shown what becomes of the earlier attempts. @throws NotBegun always. */
 export function refuseFollowed(reason: string): never {
   throw new NotBegun({ outcome: 'refused', code: 'business_error', reason, isFollowed: true });
+}
+
+/** Nothing is begun behind what waits for an operator. @throws NotBegun always. */
+export function waitBehind(parkedTxId: string): never {
+  const reason = `Transaction ${parkedTxId} of the same sender waits for an operator, and would be executed first`;
+  throw new NotBegun({ outcome: 'wait', reason, isBehind: true });
 }
 
 /** A refusal that would end what has not begun is waited out instead. @throws what it is given, always. */

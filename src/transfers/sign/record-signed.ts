@@ -6,7 +6,7 @@ import { inTransaction } from '../../platform/database';
 import { GatewayError } from '../../platform/errors';
 import type { TransactionEntity } from '../../transactions/entity';
 import { getSender } from '../../transactions/intent';
-import { changeState, isEnded, findTransactionForUpdate } from '../../transactions/state';
+import { changeState, changeStateAt, isEnded, findTransactionForUpdate } from '../../transactions/state';
 import type { Attempt, SignedAttempt } from '../attempts';
 import type { TransferDependencies } from '../dependencies';
 import { auditRefusedBefore, auditSigned } from './signing-audit';
@@ -52,15 +52,25 @@ interface Submitted {
 }
 
 /**
- * A chain node has accepted the attempt: SUBMITTED, with its id. `version`: of the transfer when it was sent. One that has gone on since, as
+ * A chain node has accepted the attempt: SUBMITTED, with its id. `sent`: the transfer when it was sent. One that has gone on since, as
  * by an answer that came after this one's time was over, keeps its state, and so does an ended one.
  */
 export async function markSubmitted(
   deps: Pick<TransferDependencies, 'database' | 'getSignedType'>,
-  { txId, version, ...submitted }: Submitted & Pick<TransactionEntity, 'txId' | 'version'>,
+  sent: TransactionEntity,
+  submitted: Submitted,
 ): Promise<{ status: string }> {
+  const { manager: unlocked } = deps.database;
+  const { txId, version } = sent;
   // committed first: from now on it may be executed, whatever becomes of the rest
-  await markBroadcast(deps.database.manager, txId, submitted.attempt);
+  await markBroadcast(unlocked, txId, submitted.attempt);
+  // one statement on the usual way: the version says that nothing has changed since
+  if (
+    !isEnded(sent) &&
+    sent.status !== 'SUBMITTED' &&
+    (await changeStateAt(unlocked, sent, ...toSubmitted(deps, sent, submitted)))
+  )
+    return { status: 'SUBMITTED' };
   return inTransaction(deps.database, async (manager) => {
     const transfer = await findTransactionForUpdate(manager, txId);
     if (isEnded(transfer) || transfer.version !== version) return { status: transfer.status };
@@ -72,19 +82,28 @@ export async function markSubmitted(
 /** Under the lock of a transaction that has not ended. What is handed out gets an id from whoever sends it. */
 export async function enterSubmitted(
   manager: EntityManager,
-  { getSignedType }: Pick<TransferDependencies, 'getSignedType'>,
+  deps: Pick<TransferDependencies, 'getSignedType'>,
   transfer: TransactionEntity,
-  { attempt, id }: Submitted,
+  submitted: Submitted,
 ): Promise<void> {
-  const { txId, transactionType, status } = transfer;
-  const txHash = getSignedType(transactionType).isHandedOut ? null : id;
-  if (status !== 'SUBMITTED') {
-    await changeState(manager, transfer, 'SUBMITTED', { txHash, failureCode: null, failureMessage: null });
+  const { txId, status } = transfer;
+  const [state, changes] = toSubmitted(deps, transfer, submitted);
+  if (status !== state) {
+    await changeState(manager, transfer, state, changes);
     return;
   }
   await manager.query(
     `update transactions set tx_hash = $2 where tx_id = $1
         and not exists (select from transfer_attempts where tx_id = $1 and attempt > $3 and broadcast_at is not null)`,
-    [txId, txHash, attempt],
+    [txId, changes.txHash, submitted.attempt],
   );
 }
+
+const toSubmitted = (
+  { getSignedType }: Pick<TransferDependencies, 'getSignedType'>,
+  { transactionType }: TransactionEntity,
+  { id }: Submitted,
+) => {
+  const txHash = getSignedType(transactionType).isHandedOut ? null : id;
+  return ['SUBMITTED', { txHash, failureCode: null, failureMessage: null }] as const;
+};

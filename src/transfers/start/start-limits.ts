@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { CachedValue } from '../../platform/cached-value';
 import { GatewayError } from '../../platform/errors';
+import { accountsBehindParked } from '../line';
 
 /** A transfer that is signed and sent makes room for the next one after at most this time. */
 const recountMs = 250;
@@ -75,12 +76,14 @@ async function countPending(manager: EntityManager): Promise<Map<string, number>
   return new Map(rows.map(({ client_id: clientId, count }) => [clientId, count]));
 }
 
-/** Transfers that wait for an approval, for the chain or for an operator are not counted, since they use no capacity. */
+/** Transfers that wait for an approval, for the chain or for an operator, also behind another one, are not counted, since they use no capacity. */
 const countInFlight: CountByChain = async (manager) => {
   const rows = await manager.query<{ chain: string; count: number }[]>(
-    `select chain, count(*)::int as count from transactions t
+    `with behind as materialized (${accountsBehindParked})
+     select chain, count(*)::int as count from transactions t
       where ended_at is null and is_signed and status in ('PENDING', 'SIGNING')
         and not exists (select from workflow_outbox o where o.kind = 'start_transfer' and o.subject_id = t.tx_id)
+        and not (status = 'PENDING' and exists (select from behind b where b.account_id = t.account_id and b.chain = t.chain))
       group by chain`,
   );
   return new Map(rows.map(({ chain, count }) => [chain, count]));

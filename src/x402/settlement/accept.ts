@@ -19,6 +19,8 @@ import { claimPayment, type NewSettlement, toAction } from './claim';
 import { type PaymentKey } from './claimed';
 import { checkGasBudget } from './gas-budget';
 import { lockCreation } from './open-deployment';
+import { brakedReason } from './payer-brake';
+import { lockOpenPayments } from './open-payments';
 
 export interface AcceptDependencies {
   database: DataSource;
@@ -92,17 +94,20 @@ async function accept(
   const isFree = payment.amount === 0n;
   const bounds = isFree ? free : await boundGas(manager, getFamily, { payment, topUp }, named);
   const gasBound = bounds.gasBound + bounds.topUpFeeBound;
-  const budget = await checkGasBudget(manager, { clientId, chain: chain.name, gasBound });
+  const budget = await checkGasBudget(manager, { clientId, chain: chain.name, payer: payment.payer, gasBound });
+  if (budget === 'braked') return { outcome: 'refused', reason: brakedReason };
   if (budget !== 'within') return { outcome: 'refused', reason: 'unexpected_settle_error', cause: `the gas budget is ${budget}` };
   if (payment.sponsoring.type === 'approval' && !isFree) {
     await lockApprovals(manager, clientId, chain.name);
     if (!(await isApprovalWithinLimits(manager, { clientId, payment, topUp })))
       return { outcome: 'refused', reason: 'permit2_allowance_required' };
   }
+  const { maxOpenSettlements = Infinity, minimumBalance: kept = 0n } = getFamily(chain.family);
+  if (maxOpenSettlements < Infinity && !(await lockOpenPayments(manager, payment, maxOpenSettlements)))
+    return { outcome: 'refused', reason: 'unexpected_settle_error', cause: 'too many settlements of the payer are open' };
   const isDeployment = payment.sponsoring.type === 'deployment' && !isFree;
   if (isDeployment && !(await lockCreation(manager, payment)))
     return { outcome: 'refused', reason: 'unexpected_settle_error', cause: 'another settlement creates the wallet of the payer' };
-  const kept = getFamily(chain.family).minimumBalance ?? 0n;
   const sender = await pickSettler(manager, { clientId, candidates, gasBound, kept, isDeployment });
   if (!sender) return { outcome: 'refused', reason: 'unexpected_settle_error', cause: noSettler };
   const settlement = { txId, ...askedBy, version, scheme, key, payment, ...bounds, topUp, sender: sender.address };

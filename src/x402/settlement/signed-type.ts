@@ -53,9 +53,10 @@ async function findSigner(manager: EntityManager, transaction: TransactionEntity
 }
 
 /** By what an operator has set for the client, whatever the process that has accepted it says. */
-async function assertIsPaidFor(manager: EntityManager, { clientId, chain }: TransactionEntity): Promise<void> {
+async function assertIsPaidFor(manager: EntityManager, { clientId, chain, fromAddress }: TransactionEntity): Promise<void> {
   // it is counted since it was accepted
-  const budget = await checkGasBudget(manager, { clientId, chain, gasBound: 0n });
+  const budget = await checkGasBudget(manager, { clientId, chain, payer: fromAddress, gasBound: 0n });
+  if (budget === 'braked') refuse('business_error', 'The house does not pay for it: too many payments of the payer have failed');
   if (budget !== 'within') refuse('business_error', `The house does not pay for it: the gas budget is ${budget}`);
 }
 

@@ -51,11 +51,11 @@ export function parsePayment({ registry, getFamily }: TransferParser, request: S
   if (!terms) throw invalid('', 'are not those of a payment: a field is missing or malformed');
   for (const [field, kept] of Object.entries({ paymentRequirements: requirements, resource, extensions }))
     if (JSON.stringify(kept).length > maxKept) throw invalidParameter(field, `is longer than ${maxKept} characters`);
-  const { chain, token } = findAsset({ registry }, version, terms);
-  const { action } = planAuthorisation(chain, token, { version, terms, requirements, extensions });
+  const { chain, token } = findAsset({ registry, getFamily }, version, terms);
   const family = getFamily(chain.family);
   const from = parseAddressLenient(family, input.payer);
   if (!from) throw invalidAddress('payer', input.payer, chain, family);
+  const { action } = planAuthorisation(chain, token, { version, payer: from.address, terms, requirements, extensions });
   const to = family.parseAddress(terms.payTo);
   if (!to) throw invalidAddress('paymentRequirements.payTo', terms.payTo, chain, family);
   if (to.key === from.key) throw invalid('payTo', 'must differ from payer');
@@ -70,26 +70,35 @@ export function parsePayment({ registry, getFamily }: TransferParser, request: S
 }
 
 function findAsset(
-  { registry }: Pick<TransferParser, 'registry'>,
+  { registry, getFamily }: TransferParser,
   version: 1 | 2,
   { network, asset, amount }: WireTerms,
 ): { chain: ChainDefinition; token: TokenDefinition } {
   const found = findNetwork(network, version, registry);
   if (!('chain' in found)) throw invalid('network', 'is not an enabled chain');
   const token = tokenByContract(found.chain, asset);
-  if (!token) throw invalid('asset', `is not a registered token of ${found.chain.name}`);
+  const family = getFamily(found.chain.family);
+  // letters of another case make another address in some families
+  const isSame = token?.contract && family.parseAddress(token.contract)?.key === parseAddressLenient(family, asset)?.key;
+  if (!token || !isSame) throw invalid('asset', `is not a registered token of ${found.chain.name}`);
   if (amount === 0n) throw invalid(version === 1 ? 'maxAmountRequired' : 'amount', 'must be greater than 0');
   return { chain: found.chain, token };
 }
 
 interface Asked {
   version: 1 | 2;
+  /** In the form shown to clients. */
+  payer: string;
   terms: WireTerms;
   requirements: JsonObject;
   extensions: unknown;
 }
 
-function planAuthorisation(chain: ChainDefinition, token: TokenDefinition, { version, terms, requirements, extensions }: Asked) {
+function planAuthorisation(
+  chain: ChainDefinition,
+  token: TokenDefinition,
+  { version, payer, terms, requirements, extensions }: Asked,
+) {
   const { scheme, extra } = terms;
   const { maxTimeoutSeconds } = requirements;
   const isInTime =
@@ -102,9 +111,9 @@ function planAuthorisation(chain: ChainDefinition, token: TokenDefinition, { ver
   if (!isScheme(scheme) || (version === 1 && scheme !== 'exact')) throw invalid('scheme', 'is not supported');
   if (!flows.includes(extra.paymentFlow)) throw invalid('extra.paymentFlow', 'is not supported');
   const takesPermit = version === 2 && isJsonObject(extensions) && isJsonObject(extensions.eip2612GasSponsoring);
-  const plan = authoriser.plan({ scheme, token, extra, seconds: Number(maxTimeoutSeconds), takesPermit });
+  const plan = authoriser.plan({ version, scheme, payer, token, extra, seconds: Number(maxTimeoutSeconds), takesPermit });
   if ('field' in plan) throw invalid(plan.field, plan.problem);
-  if (version === 1 && plan.payloadType !== 'eip3009')
+  if (version === 1 && plan.payloadType === 'permit2')
     throw invalid('extra.assetTransferMethod', 'is not supported in version 1');
   return plan;
 }

@@ -31,7 +31,7 @@ export function signRoutes({ payments, registry, getFamily, authenticate, idempo
       tag,
       summary: 'Authorise a payment from one of your accounts',
       description:
-        'Signs what a resource server asks for in its response 402, by EIP-3009 or Permit2. The same limits, lists and approvals hold as for a transfer. The amount is locked until the payment is carried out, or can be no more. Send an Idempotency-Key: a retry with the same key never pays twice.',
+        'Signs what a resource server asks for in its response 402, by EIP-3009 or Permit2, on Solana by a transaction of which somebody else pays the fee. The same limits, lists and approvals hold as for a transfer. The amount is locked until the payment is carried out, or can be no more. Send an Idempotency-Key: a retry with the same key never pays twice.',
       middleware: [authenticate, preferHeader, body(signPayment), idempotent],
       answer: {
         status: 202,

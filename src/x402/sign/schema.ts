@@ -21,7 +21,10 @@ const requirements = Joi.object({
   amount: Joi.string().description('Atomic units; version 1 has maxAmountRequired in its place').example('10000'),
   maxAmountRequired: Joi.string().description('Atomic units'),
   payTo: Joi.string().required().example('0x5Bc2e97D04a8F61e3C7B90fD2A6548eC1f73d0E9'),
-  maxTimeoutSeconds: Joi.number().required().description('How long the payment can be carried out: 10 to 3600').example(60),
+  maxTimeoutSeconds: Joi.number()
+    .required()
+    .description('How long the payment can be carried out: 10 to 3600; on Solana as long as its block hash is valid')
+    .example(60),
   extra: Joi.object().unknown().allow(null),
 }).unknown();
 

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   type Address,
   concat,
@@ -33,7 +34,7 @@ import type { JsonObject, TokenDefinition } from '../../../src/chains/types';
 import { approvalInfo } from '../../sponsoring';
 import { type Creation, placeFactory, walletFactory, walletOf } from '../../wallet-factory';
 import { account, type Payers, startPayers, takenByMode } from '../dev/payers';
-import { type Falsify, startRpcProxy } from './rpc-proxy';
+import { type Falsify, startRpcProxy, type Withhold } from './rpc-proxy';
 
 jest.setTimeout(180_000);
 
@@ -352,8 +353,8 @@ describe('a Permit2 payment', () => {
 });
 
 describe('the endpoint', () => {
-  async function behind<T>(falsify: Falsify, work: (client: EvmPaymentClient) => Promise<T>): Promise<T> {
-    const proxy = await startRpcProxy(payers.anvil.rpc, falsify);
+  async function behind<T>(falsify: Falsify, work: (client: EvmPaymentClient) => Promise<T>, withhold?: Withhold): Promise<T> {
+    const proxy = await startRpcProxy(payers.anvil.rpc, falsify, withhold);
     try {
       return await work(new EvmPaymentClient(chain, new Endpoints(chain, [proxy.url])));
     } finally {
@@ -372,6 +373,63 @@ describe('the endpoint', () => {
       expect(await simulate(await permit(), settler, proxied)).toBeNull();
     });
     expect(asked).toEqual(['eth_call', 'eth_call']);
+  });
+
+  describe('is asked about a wrapped signature', () => {
+    let rounds: string[][] = [];
+    let gate: Promise<void> | null = null;
+    /** Answers nothing as long as something else is asked for: what comes later is another round trip. */
+    const inRounds: Withhold = async ({ method }) => {
+      if (!gate) {
+        rounds.push([]);
+        gate = delay(150).then(() => void (gate = null));
+      }
+      rounds.at(-1)?.push(method);
+      await gate;
+      return undefined;
+    };
+    const roundsOf = async (payment: Payment, proxied: EvmPaymentClient) => {
+      rounds = [];
+      const simulated = await proxied.simulate(payment, settler.address);
+      return { simulated, rounds: rounds.map((methods) => methods.sort()) };
+    };
+    const known = ['eth_call', 'eth_getCode'];
+    const unknown = ['eth_call', 'eth_call', 'eth_call', 'eth_getCode', 'eth_getCode'];
+
+    it('in one round trip, whether the wallet exists or not, and by two calls once it is known to', async () => {
+      const payment = await ofUncreated('in one round');
+      const existing = { ...payment, sponsoring: { type: 'none' } };
+      const { data } = await walletOf(payers.payer.address, 'in one round');
+      const work = async (proxied: EvmPaymentClient) => {
+        // the endpoint, the token
+        await proxied.simulate(await authorization(), settler.address);
+        expect(await roundsOf(payment, proxied)).toEqual({ simulated: { payment }, rounds: [unknown] });
+        const snapshot = await payers.anvil.chain.snapshot();
+        expect(await payers.send(walletFactory, data)).toBe('success');
+        expect(await roundsOf(payment, proxied)).toEqual({ simulated: { payment: existing }, rounds: [unknown] });
+        expect(await roundsOf(payment, proxied)).toEqual({ simulated: { payment: existing }, rounds: [known] });
+        // a reorganisation takes the wallet back
+        await payers.anvil.chain.revert({ id: snapshot });
+        expect(await roundsOf(payment, proxied)).toEqual({ simulated: { payment }, rounds: [known, unknown] });
+        expect(await roundsOf(payment, proxied)).toEqual({ simulated: { payment }, rounds: [unknown] });
+      };
+      await behind(() => undefined, work, inRounds);
+    });
+
+    it('again when a node that is behind has executed it without the wallet', async () => {
+      const payment = await ofUncreated('behind');
+      const { data } = await walletOf(payers.payer.address, 'behind');
+      expect(await payers.send(walletFactory, data)).toBe('success');
+      const isPlain = (params: unknown) =>
+        (params as [{ to?: string }])[0].to?.toLowerCase() === (usdc.contract as string).toLowerCase();
+      let refused = 0;
+      const once: Falsify = ({ method, params }) =>
+        method === 'eth_call' && isPlain(params) && refused++ === 0
+          ? { error: { code: 3, message: 'execution reverted' } }
+          : undefined;
+      await behind(once, async (proxied) => expect(await simulate(payment, settler, proxied)).toBeNull());
+      expect(refused).toBeGreaterThan(1);
+    });
   });
 
   it.each<[string, Falsify]>([

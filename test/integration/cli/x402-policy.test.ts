@@ -33,6 +33,7 @@ const nothing = {
   sponsorApproval: 'refuse',
   topUpPerDay: '0',
   walletFactories: 'none',
+  failuresPerPayer: '5',
 };
 const factory = '0xBA5ED110eFDBa3D005bfC882d75358ACBbB85842';
 const otherFactory = '0x4e1DCf7AD4e460CfD30791CCC4F9c8a4f820ec67';
@@ -70,6 +71,19 @@ test('factories of wallets are stored in canonical form, each once, and taken ba
   expect(await policies.set(client.clientId, 'base', { walletFactories: 'none' })).toMatchObject({ walletFactories: 'none' });
 });
 
+test('the failed payments of one payer that are taken in an hour', async () => {
+  const { clientId } = client;
+  const stored = () =>
+    gateway.database.query<unknown[]>('select failures_per_payer from x402_policies where client_id = $1', [clientId]);
+  expect(await policies.set(clientId, 'base', { failuresPerPayer: '12' })).toMatchObject({ failuresPerPayer: '12' });
+  expect(await policies.set(clientId, 'base', { topUpPerDay: '1' })).toMatchObject({ failuresPerPayer: '12' });
+  expect(await stored()).toEqual([{ failures_per_payer: 12 }]);
+  expect(await policies.set(clientId, 'base', { failuresPerPayer: 'unlimited' })).toMatchObject({
+    failuresPerPayer: 'unlimited',
+  });
+  expect(await stored()).toEqual([{ failures_per_payer: null }]);
+});
+
 test('every change is audited with all that holds from then on', async () => {
   await policies.set(client.clientId, 'base', { settle: 'allow', gasPerDay: 'unlimited' });
   const events = await gateway.database.query<unknown[]>(
@@ -84,6 +98,7 @@ test('every change is audited with all that holds from then on', async () => {
     sponsor_approval: 'refuse',
     top_up_per_day: '0',
     wallet_factories: 'none',
+    failures_per_payer: '5',
   };
   expect(events).toEqual([{ action: 'x402.policy_changed', actor_type: 'operator', detail }]);
 });
@@ -95,6 +110,10 @@ test.each([
   [{ gasPerDay: '1e18' }],
   [{ topUpPerDay: 'default' }],
   [{ sponsorApproval: '' }],
+  [{ failuresPerPayer: '0' }],
+  [{ failuresPerPayer: '1001' }],
+  [{ failuresPerPayer: '1.5' }],
+  [{ failuresPerPayer: 'none' }],
   [{ walletFactories: '' }],
   [{ walletFactories: 'everybody' }],
   [{ walletFactories: `${factory},none` }],

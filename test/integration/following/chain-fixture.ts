@@ -11,7 +11,9 @@ import { confirmDeposits } from '../../../src/deposits/confirm';
 import { orphanDeposits } from '../../../src/deposits/orphan';
 import { endPendingDeposits, findPendingHashes, recordPendingDeposits } from '../../../src/deposits/pending';
 import { depositAddresses, recordDeposits } from '../../../src/deposits/record';
+import { ChainAlarms } from '../../../src/following/chain-alarms';
 import { followChain } from '../../../src/following/follower';
+import { FundingMemory } from '../../../src/following/funding-memory';
 import { ObservationNotifier } from '../../../src/following/observation-notifier';
 import type { DepositsPort, FollowOptions, SignalTransfer } from '../../../src/following/ports';
 import { createLogger } from '../../../src/platform/logging';
@@ -94,10 +96,11 @@ export async function createChainFixture({ client, getFamily, symbols, getSigned
       reorged.push(txId);
       return Promise.resolve();
     },
+    chainAlarms: new ChainAlarms(logger),
     logger,
   };
   const ledger = createTestLedger({ database, registry, getFamily, getSignedType });
-  const onChain = createChainActivities({ ...options, clients: new Map([[chain.name, client]]), registry });
+  const onChain = createChainActivities({ ...options, clients: new Map([[chain.name, client]]) });
 
   const observe = (txId: string) => onChain.observe({ txId });
 
@@ -112,6 +115,7 @@ export async function createChainFixture({ client, getFamily, symbols, getSigned
       chain,
       client,
       notifier: new ObservationNotifier(signalTransfer, logger, resignalMs),
+      funding: new FundingMemory(),
       pollMs: 5,
       sliceMs: 20_000,
       signal: stop.signal,

@@ -1,6 +1,7 @@
 import { type Hex, parseEther } from 'viem';
 import type { FeeLevels } from '../../../src/chains/types';
 import { followChain } from '../../../src/following/follower';
+import { FundingMemory } from '../../../src/following/funding-memory';
 import { ObservationNotifier } from '../../../src/following/observation-notifier';
 import { verifyLedger } from '../../../src/ledger/verify';
 import { correctReorged } from '../../../src/transfers/confirm/reconcile-reorg';
@@ -311,6 +312,7 @@ describe('trouble', () => {
     const { nextBlock } = await followChain({
       ...options,
       notifier: new ObservationNotifier(options.signalTransfer, logger),
+      funding: new FundingMemory(),
       logger,
       chain,
       client: flaky,

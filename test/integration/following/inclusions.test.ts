@@ -1,6 +1,5 @@
 import { createChainActivities } from '../../../activities/chain';
 import type { ChainClient } from '../../../src/chains/chain-client';
-import { ChainRegistry } from '../../../src/chains/registry';
 import { moveCursor, storeBlocks } from '../../../src/following/store';
 import { createToyFixture, type ToyFixture } from '../../toy-chain/fixture';
 import { sum } from '../../toy-chain/message';
@@ -28,7 +27,7 @@ test('an inclusion that was read before a reorganisation is not stored while the
   const { txId, block } = await mined();
   const follower = database.createQueryRunner();
   await follower.startTransaction();
-  expect(await moveCursor(follower.manager, chain.name, block, block + 1)).toBe(true);
+  expect(await moveCursor(follower.manager, chain.name, block, block + 1)).toEqual({ agreedTo: null });
   const other = { number: block, hash: 'another', parentHash: 'p', transactions: [], deposits: [] };
   await storeBlocks(follower.manager, chain.name, [other], 0);
   const observed = onChain.observe({ txId });
@@ -58,8 +57,7 @@ test('the confirmations of a transfer are those it was accepted with', async () 
   const { txId } = await mined();
   const changed = { ...chain, confirmations: chain.confirmations - 1 };
   const hasty = Object.create(client, { chain: { value: changed } }) as ChainClient;
-  const registry = new ChainRegistry([changed]);
-  const later = createChainActivities({ ...options, clients: new Map([[chain.name, hasty]]), registry });
+  const later = createChainActivities({ ...options, clients: new Map([[chain.name, hasty]]) });
   expect(await later.observe({ txId })).toMatchObject({ state: 'included', confirmations: 1 });
   await follow();
   expect(await ledger.settleTransfer({ txId })).toMatchObject({ status: 'WAITING' });

@@ -1,12 +1,13 @@
 import type { Client } from '@temporalio/client';
 import { getFamily } from '../../../src/chains/families';
+import { recordDoubtedOrdinal } from '../../../src/chains/reservations';
 import { HealthService } from '../../../src/health/service';
 import { type HealthChecks, startHealthListener } from '../../../src/platform/metrics';
 import { fundAccount } from '../../factories';
 import { createFixture, type Fixture, registry } from '../http/fixture';
 import { buildSettler } from '../x402/settlement-fixture';
 
-/** What /health/ready says of settlers, with the login of the API. */
+/** What /health/ready says of settlers and accounts, with the login of the API. */
 
 const [ethereum, base] = [registry.get('ethereum'), registry.get('base')];
 let fixture: Fixture;
@@ -41,6 +42,18 @@ test('those that are dry are named by chain, and no check fails for it', async (
     [second.settler.settlerId, onBase.settler.settlerId],
   ]);
   expect(await ready()).toEqual(before);
+});
+
+test('accounts of which a chain counts more transactions than the rows are named too, for a day after a transfer has met it', async () => {
+  const before = await ready();
+  const { account } = await settlerOn(base);
+  await fund({ account } as Built, base);
+  const owner = { chain: 'base', accountId: account.accountId, addressKey: account.addressKey };
+  await recordDoubtedOrdinal(fixture.database.manager, owner, { reported: 7n, expected: 5n });
+  const name = `accounts:${base.name}`;
+  expect(await ready()).toMatchObject({ ...before, [name]: `used elsewhere: ${account.accountId}` });
+  await fixture.database.query(`update doubted_ordinals set seen_at = now() - interval '25 hours'`);
+  expect(await ready()).not.toHaveProperty([name]);
 });
 
 test('only the listener for operators says so', async () => {

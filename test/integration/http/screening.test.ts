@@ -267,6 +267,23 @@ describe('POST /transactions/{tx_id}/approve', () => {
     expect(await locked()).toBe('0');
   });
 
+  test('several workers: each overdue one is ended once, and one that is locked delays none of them', async () => {
+    const overdue = [await waiting(), await waiting(), await waiting(), await waiting()];
+    await fixture.resources.outbox.settled();
+    await fixture.database.query(`update transactions set approval_expires_at = now() where tx_id = any($1::uuid[])`, [overdue]);
+    const expire = () => expireApprovals(fixture.database, fixture.resources.outbox);
+    await fixture.database.transaction(async (manager) => {
+      await manager.query('select from transactions where tx_id = $1 for update', [overdue[0]]);
+      await Promise.all([expire(), expire(), expire()]);
+    });
+    const statuses = async () => Promise.all(overdue.map(async (txId) => (await get(txId)).body['status']));
+    expect(await statuses()).toEqual(['AWAITING_APPROVAL', 'REJECTED', 'REJECTED', 'REJECTED']);
+    await expire();
+    expect(new Set(await statuses())).toEqual(new Set(['REJECTED']));
+    for (const txId of overdue) expect(await auditOf(fixture.database, 'transfer.refused', txId)).toHaveLength(1);
+    expect(await locked()).toBe('0');
+  });
+
   test('another user of the client may approve', async () => {
     const txId = await waiting();
     const colleague = await buildColleague(fixture, tenant);

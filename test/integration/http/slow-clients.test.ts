@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import Koa from 'koa';
 import type { GatewayState } from '../../../src/http/context';
+import { withinOpenFiles } from '../../../src/http/open-connections';
 import { listen, type RunningServer } from '../../../src/http/server';
 
 /** The server's time-outs, shortened: they limit what a slow or silent client can occupy. */
@@ -82,4 +83,108 @@ test('a response that is never read: closed', async () => {
 test('a client that reads gets the whole response', async () => {
   const answer = await fetch(`http://127.0.0.1:${server.port}/large`);
   expect((await answer.arrayBuffer()).byteLength).toBe(large.length);
+});
+
+describe('many connections and requests', () => {
+  const most = 40;
+  let small: RunningServer;
+  /** Of requests that wait for their answer. */
+  let answers: (() => void)[] = [];
+  const answerAll = () => {
+    for (const answer of answers) answer();
+    answers = [];
+  };
+  beforeAll(async () => {
+    const app = new Koa<GatewayState>();
+    app.silent = true;
+    app.use(async (ctx) => {
+      if (ctx.path === '/slow') await new Promise<void>((resolve) => answers.push(resolve));
+      ctx.body = 'ok';
+    });
+    small = await listen(app, '127.0.0.1', 0, { connections: most });
+  });
+  afterAll(() => small.close());
+
+  interface Client {
+    socket: Socket;
+    closed: boolean;
+    text: string;
+  }
+  const open = async (first = ''): Promise<Client> => {
+    const socket = connect(small.port, '127.0.0.1');
+    const client: Client = { socket, closed: false, text: '' };
+    socket.on('data', (data) => (client.text += data.toString()));
+    socket.on('error', () => undefined);
+    socket.on('close', () => (client.closed = true));
+    await new Promise((resolve) => socket.once('connect', resolve));
+    socket.write(first);
+    return client;
+  };
+  const until = async (isSo: () => boolean) => {
+    for (const end = Date.now() + 3_000; !isSo() && Date.now() < end;) await new Promise((resolve) => setTimeout(resolve, 10));
+  };
+  const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
+
+  test('a new one takes the place of the one that is silent for longest; one with a request is kept', async () => {
+    const busy = await open(request('/slow'));
+    const idle = await open(request('/'));
+    await until(() => idle.text.includes('ok'));
+    const silent: Client[] = [];
+    for (let count = 0; count < most - 2; count += 1)
+      silent.push(await open(count % 2 === 0 ? '' : 'GET / HTTP/1.1\r\nX-Slow: '));
+    const late = [await open(request('/')), await open(request('/')), await open(request('/'))];
+    await until(() => late.every(({ text }) => text.includes('ok')));
+    expect(late.map(({ text }) => text.slice(0, 12))).toEqual(Array.from({ length: 3 }, () => 'HTTP/1.1 200'));
+    // the one that was used before the others came, then the first of them
+    await until(() => [idle, ...silent.slice(0, 2)].every(({ closed }) => closed));
+    expect([idle, ...silent].map(({ closed }) => closed)).toEqual([
+      true,
+      true,
+      true,
+      ...Array.from({ length: most - 4 }, () => false),
+    ]);
+    expect(busy.closed).toBe(false);
+    answerAll();
+    await until(() => busy.text.includes('ok'));
+    expect(busy.text).toMatch(/^HTTP\/1\.1 200 /);
+    for (const { socket } of [busy, ...silent, ...late]) socket.destroy();
+  });
+
+  test('requests that do not wait for answers are worked on one at a time, those of other connections beside them', async () => {
+    const [impatient, other] = [await open(request('/slow').repeat(3)), await open(request('/slow'))];
+    const waiting: number[] = [];
+    for (const expected of [2, 1, 1, 0]) {
+      await until(() => answers.length === expected);
+      // others would have come meanwhile
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      waiting.push(answers.length);
+      answerAll();
+    }
+    expect(waiting).toEqual([2, 1, 1, 0]);
+    await until(() => other.text.includes('ok'));
+    expect([impatient, other].map(({ text }) => text.split('HTTP/1.1 200').length - 1)).toEqual([3, 1]);
+    for (const { socket } of [impatient, other]) socket.destroy();
+  });
+
+  test('while all have requests, a new one is closed', async () => {
+    const busy: Client[] = [];
+    for (let count = 0; count < most; count += 1) busy.push(await open(request('/slow')));
+    await until(() => answers.length === most);
+    const late = await open(request('/'));
+    await until(() => late.closed);
+    expect([late.closed, late.text]).toEqual([true, '']);
+    expect(busy.some(({ closed }) => closed)).toBe(false);
+    answerAll();
+    for (const { socket } of busy) socket.destroy();
+  });
+});
+
+test.each([
+  ['20000                20000', 20_000, 19_744],
+  ['1024                 524288', 20_000, 768],
+  ['unlimited            unlimited', 20_000, 20_000],
+  ['1048576              1048576', 20_000, 20_000],
+])('of the limit of open files %s, %i connections are %i', (limit, connections, allowed) => {
+  const limits = `Limit                     Soft Limit           Hard Limit           Units\nMax open files            ${limit}                files\n`;
+  expect(withinOpenFiles(connections, limits)).toBe(allowed);
 });

@@ -74,6 +74,24 @@ describe('GET /transactions/{tx_id}', () => {
     });
   });
 
+  test('1,000 pollers: the workflow is asked once a second at most, and not at all once the transfer has ended', async () => {
+    const txId = await transfer();
+    const asked = jest.spyOn(fixture.workflows, 'live');
+    const began = performance.now();
+    for (let round = 0; round < 20; round += 1) {
+      const answers = await Promise.all(Array.from({ length: 50 }, () => get(`/transactions/${txId}`)));
+      expect(answers.every(({ body }) => body['live'] !== null)).toBe(true);
+    }
+    const seconds = (performance.now() - began) / 1_000;
+    expect(asked.mock.calls.length).toBeGreaterThan(0);
+    expect(asked.mock.calls.length).toBeLessThanOrEqual(Math.floor(seconds) + 1);
+    await fixture.call('POST', `/transactions/${txId}/cancel`, { tenant });
+    asked.mockClear();
+    expect((await get(`/transactions/${txId}`)).body).toMatchObject({ status: 'CANCELLED', live: null });
+    expect(asked).not.toHaveBeenCalled();
+    asked.mockRestore();
+  });
+
   test('counts confirmations from the follower’s head', async () => {
     const { data } = (await get('/transactions?page_size=100')).body;
     const deposit = data.find((tx) => tx['transaction_type'] === 'INBOUND');

@@ -1,6 +1,12 @@
+import { listTotal } from '../../../src/http/list-totals';
 import { promisedGas } from '../../../src/settlers/promised-gas';
+import { dueBlacklist } from '../../../src/screening/distribution';
 import { refusedLately } from '../../../src/settlers/refused-lately';
+import { spentToday } from '../../../src/transfers/accept/limits';
+import { isBeingGenerated } from '../../../src/wallets/generation-limits';
+import { dueDeliveries } from '../../../src/webhooks/dispatcher';
 import { countedCost } from '../../../src/x402/settlement/gas-budget';
+import { isBraked } from '../../../src/x402/settlement/payer-brake';
 import { openDeployment } from '../../../src/x402/settlement/open-deployment';
 import { createFixture, type Fixture } from './fixture';
 
@@ -56,11 +62,32 @@ const manyRows = [
   `insert into x402_costs (client_id, chain, hour, slot, fees, given)
    select md5('c' || n)::uuid, 'ethereum', date_trunc('hour', now() - hours * interval '1 hour'), slot, 1, 0
      from generate_series(0, 99) n, generate_series(0, 24) hours, generate_series(0, 7) slot`,
+  `insert into blacklist_versions (client_id, version, dispatched, dispatched_at)
+   select md5('c' || n)::uuid, 1, case when n > 19990 then 0 else 1 end, now() - case when n < 10 then interval '2 hours' else interval '1 minute' end
+     from generate_series(0, 20000) n`,
+  `insert into wallets (wallet_id, client_id, wallet_name, status, key_status, key_id, public_key, chain_code)
+   select md5('w' || n)::uuid, md5('c' || n / 20)::uuid, 'w', 'ACTIVE', 'ACTIVE', 'k' || n, decode(lpad(to_hex(n), 66, '0'), 'hex'), decode(lpad(to_hex(n), 64, '0'), 'hex')
+     from generate_series(0, 20000) n`,
+  `insert into workflow_outbox (kind, subject_id, client_id, chain) select 'start_transfer', md5('t' || n)::uuid, md5('c' || n)::uuid, 'ethereum' from generate_series(1, 20000) n`,
+  `insert into webhook_deliveries (webhook_id, event_id, subject_id, position, status, ended_at, next_attempt_at, undispatched_since)
+   select md5('h' || n % 10)::uuid, md5('e' || n)::uuid, md5('e' || n)::uuid, n, 'delivered', now(), null, null from generate_series(1, 20000) n`,
+  `insert into wallet_sums (wallet_id, symbol, hour, decimals, slot, amount)
+   select md5('w' || n)::uuid, 'ETH', date_trunc('hour', now() - hours * interval '1 hour'), 18, slot, 1
+     from generate_series(0, 1999) n, generate_series(0, 24) hours, generate_series(0, 1) slot`,
+  `insert into list_totals (list, subject_id, chain, slot, client_id, total)
+   select 'transactions', md5('c' || n)::uuid, 'ethereum', slot, md5('c' || n)::uuid, 1 from generate_series(0, 99) n, generate_series(0, 7) slot
+   union all select 'transactions', md5('a' || n)::uuid, 'ethereum', 0, md5('c' || n / 200)::uuid, 1 from generate_series(1, 20000) n`,
+  `insert into x402_failures (tx_id, client_id, chain, payer)
+   select md5('s' || n)::uuid, md5('c' || n % 100)::uuid, 'ethereum', 'p' || n from generate_series(1, 20000) n`,
 ];
 
 const account = `md5('a500')::uuid`;
 const client = `md5('c7')::uuid`;
 const transfer = `md5('t500')::uuid`;
+/** A statement with its parameters in it. */
+const withValues = (sql: string, ...values: string[]): string =>
+  sql.replace(/\$(\d)/g, (_, n: string) => values[Number(n) - 1] ?? '');
+const spent = withValues(spentToday, `md5('w7')::uuid`, `'ETH'`, transfer, 'true');
 
 test.each([
   [
@@ -105,10 +132,16 @@ test.each([
     'approvals_expiring',
     `select tx_id, client_id from transactions where status = 'AWAITING_APPROVAL' and approval_expires_at <= clock_timestamp() order by approval_expires_at limit 50`,
   ],
+  ['daily sum, of whole hours', 'wallet_sums_pkey', spent],
+  ['daily sum, of the hour in which the day begins', 'transfers_counted', spent],
+  ['blacklists that have changed', 'blacklist_versions_due', withValues(dueBlacklist, `'{}'`)],
+  ['blacklists that are old', 'blacklist_versions_dispatched_at', withValues(dueBlacklist, `'{}'`)],
+  ['deliveries that wait for a dispatcher', 'webhook_deliveries_undispatched', dueDeliveries],
   [
-    'daily sum',
-    'transfers_by_wallet_and_token',
-    `select decimals, sum(amount) from transactions where wallet_id = md5('w7')::uuid and token_symbol = 'ETH' and is_held and created_at > now() - interval '24 hours' group by decimals`,
+    'wallets that wait for their key',
+    'wallets_generating',
+    `select w.wallet_id, w.client_id from wallets w where ${isBeingGenerated} and w.created_at < clock_timestamp() - interval '5 minutes'
+      order by w.wallet_id limit 100`,
   ],
   [
     'deposits to credit',
@@ -168,6 +201,17 @@ test.each([
     'transactions_by_account',
     `select * from transactions where account_id = ${account} order by tx_id desc limit 10`,
   ],
+  [
+    'a client’s transactions of a chain that has few',
+    'transactions_by_client_and_chain',
+    `select * from transactions where client_id = ${client} and chain = 'base' order by tx_id desc limit 10`,
+  ],
+  ['how many transactions a client has', 'list_totals_pkey', withValues(listTotal, `'transactions'`, client, client, 'null')],
+  [
+    'how many transactions of a chain an account has',
+    'list_totals_pkey',
+    withValues(listTotal, `'transactions'`, account, client, `'ethereum'`),
+  ],
   ['what a settler may have to pay', 'settlements_open_by_sender', `select ${promisedGas(`'ethereum'`, `'S5'`)}`],
   ['what nodes have refused', 'settlements_refused', `select ${refusedLately(client, `'ethereum'`, `'S5'`, 'false')}`],
   ['who creates a wallet', 'settlements_open_by_sender', `select ${openDeployment(`'ethereum'`, `'p500'`)}`],
@@ -175,6 +219,11 @@ test.each([
     'what is counted for a client',
     'x402_costs_pkey',
     `select ${countedCost('fees', 'p')} from (values (md5('c7')::uuid, 'ethereum')) p (client_id, chain)`,
+  ],
+  [
+    'which payments of a payer have failed',
+    'x402_failures_by_payer',
+    `select ${isBraked('p', `'p7'`)} from (values (md5('c7')::uuid, 'ethereum', 5)) p (client_id, chain, failures_per_payer)`,
   ],
   ['a client’s assets', 'assets_by_client', `select * from assets where client_id = ${client} order by asset_id desc limit 10`],
 ])('%s', async (_, index, query) => {

@@ -191,6 +191,24 @@ describe('a node with a tampering peer', () => {
     expect(ed25519.verify(bytes(signatures[0]!), bytes(ordered.unsigned), bytes(key.publicKey))).toBe(true);
   });
 
+  test('a commitment of an earlier session names it; another pair signs', async () => {
+    let earlier: Uint8Array | undefined;
+    const replay = (message: Uint8Array) => {
+      if (earlier) message.set(earlier);
+      else earlier = message.slice();
+    };
+    dishonest.tamper = { round: 1, change: replay };
+    await expect(group.sign(orderedMessage(key, 400), 2, 3)).resolves.toHaveProperty('signatures');
+    const ordered = orderedMessage(key, 401);
+    const named = /^protocol bad_message: commitments are of another session \(node 3\)$/;
+    await expect(group.sign(ordered, 2, 3)).rejects.toMatchObject({
+      code: 'signers_unavailable',
+      message: expect.stringMatching(named),
+    });
+    dishonest.tamper = null;
+    await expect(group.sign(ordered, 2, 1)).resolves.toHaveProperty('signatures');
+  });
+
   test('after 32 sessions that it has spoilt it is banned for this key', async () => {
     dishonest.tamper = flipShare;
     let spoilt = 0;

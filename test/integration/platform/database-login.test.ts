@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { createLogins, type LoginUrls } from '../../../dev/logins';
-import { randomPassword } from '../../../dev/postgres';
+import { randomPassword } from '../../../src/cli/setup/new-secrets';
 import { ConfigError } from '../../../src/platform/config';
 import { createDatabase } from '../../../src/platform/database';
 import { connectAs } from '../../../src/platform/database-login';

@@ -64,6 +64,8 @@ const moveRole = `update settlers set is_primary = not is_primary`;
 const allowSettling = `insert into x402_policies (client_id, chain, is_enabled, sponsors_permit, sponsors_approval, top_up_per_day)
   values (:client, 'ethereum', true, true, true, 1)`;
 const raiseGas = `update x402_policies set gas_per_day = gas_per_day + 1`;
+const liftBrake = `update x402_policies set failures_per_payer = null`;
+const forgetFailures = `delete from x402_failures`;
 const nameFactory = `update x402_policies set wallet_factories = array[:address]`;
 const insertSettlement = `insert into x402_settlements (tx_id, client_id, chain, scheme, payload_type, identity, request_hash, version, authorised,
     amount, valid_after, window_end, action, gas_bound)
@@ -75,7 +77,7 @@ const release = `update x402_settlements set released_at = now()`;
 /** What belongs to the house, and what is settled for clients. */
 const ofHouse = [
   ...[insertWallet(house), insertAccount(house), insertSettler, moveRole, askWithdrawal, redirect, allowSettling, raiseGas],
-  ...[nameFactory, settlement, insertSettlement, insertApproval, raiseTopUp],
+  ...[nameFactory, liftBrake, forgetFailures, settlement, insertSettlement, insertApproval, raiseTopUp],
 ];
 
 const refuseAs = (kind: string, code = 'stuck') =>
@@ -126,6 +128,8 @@ export const forbidden: Record<DatabaseRole, string[]> = {
       allowSettling,
       raiseGas,
       nameFactory,
+      liftBrake,
+      forgetFailures,
       gas,
       topUp,
       raiseTopUp,
@@ -264,6 +268,13 @@ export const forbiddenToAll = [
   `select add_x402_cost(gen_random_uuid(), gen_random_uuid(), 'ethereum', now(), -1, 0)`,
   'update x402_costs set fees = 0',
   'delete from x402_costs',
+  `select add_to_wallet_sum(:wallet, 'ETH', 18::smallint, now(), -1)`,
+  'update wallet_sums set amount = 0',
+  'delete from wallet_sums',
+  `select add_to_list('transactions', :client, array[:client::uuid], 0, 'ethereum')`,
+  'update list_totals set total = 1',
+  'delete from list_totals',
+  'update x402_failures set failed_at = now()',
   `update settlers set account_id = :account`,
   'update wallet_attestations set statement = statement',
   'delete from wallet_attestations',

@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { migrations } from '../../../migrations/mpc-node';
 import { maxBlacklistChanges } from '../../../src/messages/blacklist';
@@ -138,6 +140,36 @@ test('a change is dispatched once, and again when the dispatch was not recorded'
   await database.query('update blacklist_versions set dispatched = 0');
   await dispatch();
   await finished(alice.clientId);
+});
+
+test('several workers: each list is signalled once, and again at once if that fails', async () => {
+  const { database, alice } = served.fixture;
+  await database.query('update blacklist_versions set dispatched = version, dispatched_at = now()');
+  const tenants = [
+    alice,
+    ...(await Promise.all(
+      Array.from({ length: 4 }, async () => {
+        const client = await buildClient(database);
+        return { clientId: client.clientId, userId: (await buildUser(database, client)).userId };
+      }),
+    )),
+  ];
+  for (const tenant of tenants) await listAddress(database, tenant, randomAddress());
+  const signalled: string[] = [];
+  let failures = 1;
+  const workflow = {
+    signalWithStart: async (_: string, { workflowId }: { workflowId: string }) => {
+      await delay(20);
+      if ((failures -= 1) >= 0) throw new Error('away');
+      signalled.push(workflowId);
+    },
+  };
+  const connection = { withDeadline: (_: number, work: () => Promise<unknown>) => work() };
+  const temporal = { workflow, connection } as unknown as Client;
+  const worker = () => dispatchBlacklists(database, temporal, createLogger('test', 'fatal'));
+  await Promise.all([worker(), worker(), worker()]);
+  await worker();
+  expect(signalled.sort()).toEqual(tenants.map(({ clientId }) => distributeBlacklistWorkflowId(clientId)).sort());
 });
 
 test('a list is compared again after an hour: a node whose database was lost or restored gets it again', async () => {

@@ -1,9 +1,10 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { getFamily } from '../../../src/chains/families';
 import type { Hex, Prepared } from '../../../src/chains/types';
-import { timelineQuery } from '../../../src/messages/progress';
+import { statusQuery, timelineQuery } from '../../../src/messages/progress';
 import { type ChainObservation, chainObservedSignal } from '../../../src/messages/transfer';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
+import { transferWorkflowsOn } from '../../../src/transfers/start/workflows';
 import { toAttemptIntent } from '../../../src/transactions/intent';
 import { prepared } from '../ledger/fixture';
 import type { FollowFixture } from '../following/fixture';
@@ -244,6 +245,87 @@ test('a cancellation that another run has begun: the signed bytes are withheld, 
   expect(await kinds(txId)).toEqual(['first', 'cancellation']);
   await booksAgree(fixture);
   await record(txId, 'transfer-failed-blacklisted-withheld');
+});
+
+describe('the line of a sender', () => {
+  const refuse = () => {
+    throw ApplicationFailure.create({ type: 'intent_mismatch', message: 'no', nonRetryable: true });
+  };
+  const isWaiting = (txId: string) =>
+    until('it waits behind the other', async () => {
+      const progress = await run(txId).query(statusQuery);
+      return progress.step === 'prepare' && progress.detail.includes('waits for an operator');
+    });
+
+  test('nothing is signed behind a parked transfer; a retry of that one lets the others go on by themselves, and a client may cancel them', async () => {
+    let first: string | undefined;
+    let isRefused = true;
+    const signed: string[] = [];
+    const behind = new Set<string>();
+    await served.serve({
+      ledger: {
+        readTurn: async (input) => {
+          const turn = await fixture.ledger.readTurn(input);
+          if (turn.outcome === 'behind') behind.add(input.txId);
+          return turn;
+        },
+      },
+      sign: ({ tx_id: txId }) => {
+        signed.push(txId);
+        if (txId === (first ??= txId) && isRefused) refuse();
+      },
+    });
+    const parked = await served.submit({ amount: '1' });
+    await parkedAs(parked, 'intent_mismatch');
+    const [cancelled, ...others] = [
+      await served.submit({ amount: '1' }),
+      await served.submit({ amount: '1' }),
+      await served.submit({ amount: '1' }),
+    ];
+    for (const txId of [cancelled, ...others]) await isWaiting(txId);
+    await until('the others have asked for their turn', () => Promise.resolve(others.every((txId) => behind.has(txId))));
+    expect([...new Set(signed)]).toEqual([parked]);
+    await fixture.ledger.cancelTransfer({ txId: cancelled });
+    expect(await transferWorkflowsOn(served.client).signal(cancelled, 'ended')).toBe('sent');
+    expect(await run(cancelled).result()).toMatchObject({ status: 'CANCELLED' });
+
+    isRefused = false;
+    await served.operations.retry(parked);
+    for (const txId of [parked, ...others]) await served.ends(txId, 'CONFIRMED');
+    expect(await kinds(cancelled)).toEqual([]);
+    const [shown] = others;
+    await run(shown).result();
+    await record(shown, 'transfer-confirmed-behind-parked');
+    await record(cancelled, 'transfer-cancelled-behind-parked');
+  });
+
+  test('what waits for one in front that is not executed is neither replaced nor parked, however long that takes', async () => {
+    let sign: () => void = () => undefined;
+    const mayBeSigned = new Promise<void>((resolve) => (sign = resolve));
+    let head: string | undefined;
+    await served.serve({
+      sign: async ({ tx_id: txId }) => {
+        if (txId === (head ??= txId)) await mayBeSigned;
+      },
+    });
+    try {
+      head = await served.submit({ amount: '1' });
+      await until('begun', async () => (await served.status(String(head))) === 'SIGNING');
+      const next = await served.submit({ amount: '1' });
+      await until('sent', async () => (await served.status(next)) === 'SUBMITTED');
+      await new Promise((resolve) => setTimeout(resolve, 6 * fixture.chain.stuckAfterMs));
+      expect([await kinds(next), await served.status(next)]).toEqual([['first'], 'SUBMITTED']);
+      sign();
+      // now it is the head, and gets the time of a few blocks
+      await run(next).signal(chainObservedSignal, seen('pending'));
+      for (const txId of [head, next]) await served.ends(txId, 'CONFIRMED');
+      expect(await kinds(next)).toEqual(['first']);
+      await run(next).result();
+      await record(next, 'transfer-confirmed-behind-unexecuted');
+    } finally {
+      sign();
+    }
+  });
 });
 
 describe('a lost transaction of the same key has used up the nonce', () => {

@@ -1,20 +1,29 @@
 import type { Client } from '@temporalio/client';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { Worker } from '@temporalio/worker';
+import { createFollowActivity } from '../../../activities/follow';
 import { withMappedErrors } from '../../../activities/errors';
 import type { Hex } from '../../../src/chains/types';
 import type { AuthoriserActivities } from '../../../src/messages/authoriser';
 import { type NodeIndex, nodeIndexes } from '../../../src/messages/nodes';
 import type { SigningClaims } from '../../../src/messages/order';
 import type { MpcNodeActivities, SignTransactionRequest } from '../../../src/messages/signing';
-import { authoriserTaskQueue, chainTaskQueue, mainTaskQueue, nodeTaskQueue } from '../../../src/messages/task-queues';
+import type { FollowerActivities } from '../../../src/messages/following';
+import { followChainWorkflowId, workflowTypes } from '../../../src/messages/workflow-ids';
+import {
+  authoriserTaskQueue,
+  chainTaskQueue,
+  followTaskQueue,
+  mainTaskQueue,
+  nodeTaskQueue,
+} from '../../../src/messages/task-queues';
 import type { ChainActivities, TransferActivities } from '../../../src/messages/transfer';
 import { ChainRegistry } from '../../../src/chains/registry';
 import { verifyLedger } from '../../../src/ledger/verify';
 import { contractArtifacts } from '../../../dev/contracts';
 import { verifyIntent } from '../../../src/mpc/verify-intent';
 import { TransferOperations } from '../../../src/cli/transfer-operations';
-import { transferWorkflowsOn } from '../../../src/transfers/start/workflows';
+import { observationSignaller, transferWorkflowsOn } from '../../../src/transfers/start/workflows';
 import { buildTransferRequest, keysOf } from '../../factories';
 import type { TestLedger } from '../../ledger';
 import { claimsOf } from '../../orders';
@@ -42,6 +51,7 @@ export class ServedChain<Fixture extends ChainFixture> {
   fixture!: Fixture;
   temporal!: TestWorkflowEnvironment;
   private workers: { worker: Worker; done: Promise<void> }[] = [];
+  private isFollowed = false;
 
   /** `createFixture`: for each test, with accounts that have funds. `checkAtEnd`: after every test, when nothing runs any more. */
   constructor(
@@ -68,7 +78,7 @@ export class ServedChain<Fixture extends ChainFixture> {
   }
 
   async serve(changes: Changes = {}): Promise<void> {
-    const { fixture, temporal } = this;
+    const { fixture } = this;
     const keys = new Map([...keysOf(fixture.wallet, [fixture.alice, fixture.bob]), ...(fixture.ownKeys ?? [])]);
     const signTransaction = (node: NodeIndex) => async (request: SignTransactionRequest) => {
       const claims = claimsOf(request.order);
@@ -80,7 +90,7 @@ export class ServedChain<Fixture extends ChainFixture> {
       });
       return { signatures: fixture.signatures(request.unsigned, claims.from) };
     };
-    const common = { connection: temporal.nativeConnection, namespace: temporal.namespace, shutdownGraceTime: 100 };
+    const { common } = this;
     const created = await Promise.all([
       Worker.create({
         ...common,
@@ -107,6 +117,36 @@ export class ServedChain<Fixture extends ChainFixture> {
       ),
     ]);
     this.workers = created.map((worker) => ({ worker, done: worker.run() }));
+  }
+
+  private get common() {
+    const { nativeConnection: connection, namespace } = this.temporal;
+    return { connection, namespace, shutdownGraceTime: 100 };
+  }
+
+  /** The follower as the worker runs it, until the test ends: its workflow and its activity, which signals the transfers. */
+  async startFollower(): Promise<void> {
+    const { name } = this.fixture.chain;
+    this.isFollowed = true;
+    const worker = await Worker.create({
+      ...this.common,
+      taskQueue: followTaskQueue(name),
+      activities: withMappedErrors(this.follower(), silent),
+    });
+    this.workers.push({ worker, done: worker.run() });
+    await this.client.workflow.start(workflowTypes.followChain, {
+      workflowId: followChainWorkflowId(name),
+      taskQueue: mainTaskQueue,
+      args: [{ chain: name }],
+    });
+  }
+
+  private follower(): FollowerActivities {
+    const { options, client, chain, registry } = this.fixture;
+    return createFollowActivity({
+      ...{ ...options, registry, clients: new Map([[chain.name, client]]) },
+      signalTransfer: observationSignaller(this.client),
+    });
   }
 
   /** A test that replaces `broadcast` is about what is sent: the signatures are stored before it. */
@@ -151,6 +191,9 @@ export class ServedChain<Fixture extends ChainFixture> {
     for (const { worker } of this.workers) worker.shutdown();
     await Promise.all(this.workers.map(({ done }) => done));
     this.workers = [];
+    // the workers of the next test would run it
+    if (this.isFollowed) await this.client.workflow.getHandle(followChainWorkflowId(this.fixture.chain.name)).terminate();
+    this.isFollowed = false;
     try {
       await this.checkAtEnd();
     } finally {

@@ -10,12 +10,12 @@ jest.setTimeout(60_000);
 test('an expired attempt without its reference block waits for an endpoint that is out, and one alarm names the chain', async () => {
   const fixture = await createTronFixture();
   try {
-    const { alice, bob, simulated, mine, follow, transfer, ledger, registry, chain, options, send } = fixture;
+    const { alice, bob, simulated, mine, follow, transfer, ledger, chain, options, send } = fixture;
     const alerts: unknown[] = [];
     const logger = createLogger('test', 'silent');
     jest.spyOn(logger, 'error').mockImplementation((facts: unknown) => void alerts.push(facts));
     const over = (...names: string[]) =>
-      createChainActivities({ ...options, logger, registry, clients: new Map([[chain.name, connectTron(simulated, names)]]) });
+      createChainActivities({ ...options, logger, clients: new Map([[chain.name, connectTron(simulated, names)]]) });
     await send(alice, trx(1_000));
     await mine(fixture.chain.confirmations);
     await follow();

@@ -4,6 +4,9 @@ import { activateWallet } from '../../../src/wallets/activate-wallet';
 import { formatAmount } from '../../../src/platform/money';
 import { newId } from '../../../src/platform/ids';
 import { toPayload, type StoredEvent } from '../../../src/webhooks/events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createLogger } from '../../../src/platform/logging';
+import { WebhookDispatcher } from '../../../src/webhooks/dispatcher';
 import { confirmDeposits } from '../../../src/deposits/confirm';
 import { recordDeposits } from '../../../src/deposits/record';
 import { buildDeposit, buildKey, buildTransferRequest, randomAddress } from '../../factories';
@@ -235,4 +238,77 @@ test('the largest amount passes through the database unchanged', async () => {
   const deposit = buildDeposit(funded.account, ethereum, 'USDC', 10n ** 77n + 1n);
   await fixture.database.transaction((manager) => recordDeposits(manager, ethereum, [deposit]));
   expect((await eventsOf()).map(payload)[0]?.data['amount']).toBe(formatAmount(10n ** 77n + 1n, 6));
+});
+
+describe('dispatchers of several workers', () => {
+  const silent = createLogger('test', 'fatal');
+  const undispatched = async (webhookId: string) => {
+    const [row] = await fixture.database.query<{ count: number }[]>(
+      'select count(*)::int as count from webhook_deliveries where webhook_id = $1 and undispatched_since is not null',
+      [webhookId],
+    );
+    return row?.count;
+  };
+  /** Nothing of earlier tests. */
+  const dispatchAll = () => fixture.database.query('update webhook_deliveries set undispatched_since = null');
+
+  test('three of them signal the workflow of every delivery once', async () => {
+    await dispatchAll();
+    const { webhookId } = await fixture.endpoint(tenant);
+    const txIds = await Promise.all(Array.from({ length: 40 }, () => transfer()));
+    const signalled: string[] = [];
+    const signal = async ({ subjectId }: { subjectId: string }) => {
+      signalled.push(subjectId);
+      await delay(20);
+    };
+    const dispatchers = [1, 2, 3].map(() => new WebhookDispatcher(fixture.database, signal, silent));
+    const counts = await Promise.all(dispatchers.map((dispatcher) => dispatcher.dispatch()));
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(40);
+    expect(signalled.sort()).toEqual(txIds.sort());
+    expect(await undispatched(webhookId)).toBe(0);
+  });
+
+  test('one that is being written delays none of the others', async () => {
+    await dispatchAll();
+    const { webhookId } = await fixture.endpoint(tenant);
+    await Promise.all([transfer(), transfer(), transfer()]);
+    const dispatcher = new WebhookDispatcher(fixture.database, () => Promise.resolve(), silent);
+    await fixture.database.transaction(async (manager) => {
+      await manager.query(`select from webhook_deliveries where webhook_id = $1 order by undispatched_since limit 1 for update`, [
+        webhookId,
+      ]);
+      expect(await Promise.race([dispatcher.dispatch(), delay(2_000)])).toBe(2);
+    });
+    expect([await dispatcher.dispatch(), await undispatched(webhookId)]).toEqual([1, 0]);
+  });
+
+  test('while Temporal is away none is lost, and none waits for the end of a claim', async () => {
+    await dispatchAll();
+    const { webhookId } = await fixture.endpoint(tenant);
+    await Promise.all(Array.from({ length: 40 }, () => transfer()));
+    let isAway = true;
+    let signals = 0;
+    const signal = () => ((signals += 1), isAway ? Promise.reject(new Error('away')) : Promise.resolve());
+    const dispatcher = new WebhookDispatcher(fixture.database, signal, silent);
+    await expect(dispatcher.dispatch()).rejects.toThrow('away');
+    expect(signals).toBe(10);
+    isAway = false;
+    expect(await dispatcher.dispatch()).toBe(40);
+    expect(await undispatched(webhookId)).toBe(0);
+  });
+
+  test('what a worker had taken when it died is taken by another one later', async () => {
+    await dispatchAll();
+    const { webhookId } = await fixture.endpoint(tenant);
+    await transfer();
+    const died = new WebhookDispatcher(fixture.database, () => new Promise(() => undefined), silent);
+    void died.dispatch();
+    await delay(200);
+    const other = new WebhookDispatcher(fixture.database, () => Promise.resolve(), silent);
+    expect([await other.dispatch(), await undispatched(webhookId)]).toEqual([0, 1]);
+    await fixture.database.query(
+      `update webhook_deliveries set undispatched_since = undispatched_since - interval '15 seconds' where undispatched_since is not null`,
+    );
+    expect([await other.dispatch(), await undispatched(webhookId)]).toEqual([1, 0]);
+  });
 });

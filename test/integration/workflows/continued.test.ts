@@ -3,7 +3,7 @@ import { blacklistChangedSignal } from '../../../src/messages/blacklist';
 import { nodeIndexes } from '../../../src/messages/nodes';
 import {
   authoriserTaskQueue,
-  chainTaskQueue,
+  followTaskQueue,
   mainTaskQueue,
   nodeTaskQueue,
   webhookTaskQueue,
@@ -105,7 +105,7 @@ test('the follower of a chain is called again after each of its runs', async () 
     return { nextBlock: calls };
   };
   await served.serve(mainTaskQueue, {}, { runsWorkflows: true });
-  await served.serve(chainTaskQueue('ethereum'), { followChain });
+  await served.serve(followTaskQueue('ethereum'), { followChain });
   const workflowId = ids.followChainWorkflowId('ethereum');
   const { firstExecutionRunId } = await served.temporal.client.workflow.start(ids.workflowTypes.followChain, {
     ...{ workflowId, taskQueue: mainTaskQueue, args: [{ chain: 'ethereum' }] },

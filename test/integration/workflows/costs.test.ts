@@ -5,7 +5,7 @@ import { observationSignaller } from '../../../src/transfers/start/workflows';
 import { createFundedFixture, ServedChain, until } from '../transfers/served';
 import { createSettlementFixture, ServedSettlements } from '../x402/workflow-fixture';
 
-/** What the run of a transaction costs where nothing goes wrong, in counts: docs/performance.md has them. */
+/** What the run of a transaction costs where nothing goes wrong, in counts, which are printed as JSON: docs/performance.md has them. */
 
 jest.setTimeout(120_000);
 
@@ -15,7 +15,11 @@ const stuckAfterMs = 60_000;
 const limits = { events: 39, workflowTasks: 6 };
 
 /** Statements of the worker, which are those that its activities make. */
-const worker = new AsyncLocalStorage<{ statements: number }>();
+const worker = new AsyncLocalStorage<Call>();
+interface Call {
+  activity: string;
+  statements: number;
+}
 const query = Reflect.get(Client.prototype, 'query') as (...given: unknown[]) => unknown;
 jest.spyOn(Client.prototype, 'query').mockImplementation(function (this: Client, ...given: unknown[]) {
   const counted = worker.getStore();
@@ -23,10 +27,15 @@ jest.spyOn(Client.prototype, 'query').mockImplementation(function (this: Client,
   return query.apply(this, given);
 });
 
-function counted<T extends object>(activities: T, counts: { statements: number }): T {
-  const wrapped = Object.entries(activities).map(([name, run]: [string, (input: unknown) => unknown]) => [
-    name,
-    (input: unknown) => worker.run(counts, () => run(input)),
+/** `calls`: gets one for each call of an activity. */
+function counted<T extends object>(activities: T, calls: Call[]): T {
+  const wrapped = Object.entries(activities).map(([activity, run]: [string, (input: unknown) => unknown]) => [
+    activity,
+    (input: unknown) => {
+      const call = { activity, statements: 0 };
+      calls.push(call);
+      return worker.run(call, () => run(input));
+    },
   ]);
   return Object.fromEntries(wrapped) as T;
 }
@@ -34,11 +43,11 @@ function counted<T extends object>(activities: T, counts: { statements: number }
 type Served = Pick<ServedChain<Awaited<ReturnType<typeof createFundedFixture>>>, 'serve' | 'fixture' | 'status' | 'client'>;
 
 /** Carries one out, block by block, with the follower's signals. */
-async function costsOf(served: Served, submit: () => Promise<string>) {
+async function costsOf(what: string, served: Served, submit: () => Promise<string>) {
   const { fixture, client } = served;
-  const spent = { statements: 0 };
-  Object.assign(fixture.onChain, counted(fixture.onChain, spent));
-  await served.serve({ ledger: counted(fixture.ledger, spent) });
+  const calls: Call[] = [];
+  Object.assign(fixture.onChain, counted(fixture.onChain, calls));
+  await served.serve({ ledger: counted(fixture.ledger, calls) });
   const txId = await submit();
   const becomes = (status: string) => until(`it is ${status}`, async () => (await served.status(txId)) === status);
   await becomes('SUBMITTED');
@@ -51,7 +60,21 @@ async function costsOf(served: Served, submit: () => Promise<string>) {
   await handle.result();
   const events = (await handle.fetchHistory()).events ?? [];
   const tasks = events.filter(({ workflowTaskCompletedEventAttributes: completed }) => completed);
-  return { events: events.length, workflowTasks: tasks.length, ...spent };
+  const costs = {
+    ...{ events: events.length, workflowTasks: tasks.length },
+    statements: calls.reduce((sum, { statements }) => sum + statements, 0),
+  };
+  const eventNames = events.map((event) => Object.keys(event).find((name) => name.endsWith('EventAttributes')) ?? 'unknown');
+  const by_event = tally(eventNames.map((name) => name.replace('EventAttributes', '')));
+  process.stdout.write(`${JSON.stringify({ costs_of: what, ...costs, by_activity: calls, by_event })}\n`);
+  return costs;
+}
+
+/** How often there is each. */
+function tally(names: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
+  return counts;
 }
 
 type Costs = Awaited<ReturnType<typeof costsOf>>;
@@ -65,8 +88,8 @@ describe('a transfer', () => {
 
   test('stays within its events, workflow tasks and statements', async () => {
     const toAddress = served.fixture.bob.address;
-    const costs = await costsOf(served, () => served.submit({ tokenSymbol: 'USDC', amount: '5', toAddress }));
-    expect(above(costs, { ...limits, statements: 31 })).toEqual([]);
+    const costs = await costsOf('a transfer', served, () => served.submit({ tokenSymbol: 'USDC', amount: '5', toAddress }));
+    expect(above(costs, { ...limits, statements: 27 })).toEqual([]);
   });
 });
 
@@ -74,7 +97,7 @@ describe('a settlement', () => {
   const served = new ServedSettlements(() => createSettlementFixture({ stuckAfterMs }));
 
   test('stays within the same, and the statements that charge its settler', async () => {
-    const costs = await costsOf(served, () => served.settle(600));
-    expect(above(costs, { ...limits, statements: 38 })).toEqual([]);
+    const costs = await costsOf('a settlement', served, () => served.settle(600));
+    expect(above(costs, { ...limits, statements: 34 })).toEqual([]);
   });
 });

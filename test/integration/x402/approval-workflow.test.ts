@@ -69,7 +69,9 @@ async function endTopUp(): Promise<void> {
 /** Whether the house has paid no more than so much for the client. */
 async function budget(gasPerDay: bigint): Promise<string> {
   await fixture.database.query('update x402_policies set gas_per_day = $1', [gasPerDay.toString()]);
-  return checkGasBudget(fixture.database.manager, { clientId: fixture.alice.clientId, chain: fixture.chain.name, gasBound: 0n });
+  const { alice, chain, payer } = fixture;
+  const asked = { clientId: alice.clientId, chain: chain.name, payer: payer.address, gasBound: 0n };
+  return checkGasBudget(fixture.database.manager, asked);
 }
 const payerNonce = () => fixture.anvil.client.getTransactionCount({ address: fixture.payer.address });
 const hasFailed = (txId: string) =>

@@ -10,6 +10,7 @@ import {
 import { exactProxyAddress, permit2Address } from '../../../src/chains/evm/payments/contracts';
 import type { JsonObject, JsonValue } from '../../../src/chains/types';
 import { change, type Changes, eip3009V1, gone, permitInfo, usdc, usdt } from '../../unit/x402/bodies';
+import { approvalInfo, type SignedApproval } from '../../sponsoring';
 import { type UncreatedWallet, walletFactory, wrapSignature } from '../../wallet-factory';
 import { draft, type Kind, sign, type SignedFor } from '../../x402';
 import { account, type WalletMode } from '../dev/payers';
@@ -397,6 +398,39 @@ const sponsoring: Case[] = (['permit2', 'upto'] as const).flatMap((kind) => [
   sponsored(kind, 'over less', {}, 999n),
 ]);
 
+/** With a signed transaction that gives Permit2 its allowance; the payer of the case has none without it. */
+const approved = (
+  kind: Kind,
+  name: string,
+  {
+    by,
+    changes = {},
+    ...transaction
+  }: Partial<SignedApproval> & { by?: (scene: Scene) => Scene['newcomer']; changes?: Changes } = {},
+): Case => ({
+  name: `${kind}: with an approval, ${name}`,
+  body: async (scene) => {
+    const payer = by?.(scene) ?? scene.newcomer;
+    const info = { ...(await approvalInfo({ payer, token: usdc as Address, ...transaction })), from: scene.newcomer.address };
+    const extensions = { erc20ApprovalGasSponsoring: { info: change(info, changes) as JsonValue } };
+    return make(kind, scene, { by: () => scene.newcomer, first: { 'paymentPayload.extensions': extensions } });
+  },
+});
+const approving: Case[] = (['permit2', 'upto'] as const).flatMap((kind) => [
+  approved(kind, 'good'),
+  approved(kind, 'of another payer', { changes: { from: nobody } }),
+  approved(kind, 'signed by somebody else', { by: () => stranger }),
+  approved(kind, 'of another token', { changes: { asset: usdt } }),
+  approved(kind, 'whose transaction is for another token', { token: usdt as Address }),
+  approved(kind, 'for another spender', { changes: { spender: nobody } }),
+  approved(kind, 'whose transaction is for another chain', { chainId: 1 }),
+  approved(kind, 'of a nonce that is not the next', { nonce: 7 }),
+  approved(kind, 'with more gas than an approval takes', { gas: 5_000_000n }),
+  approved(kind, 'of a strange version', { changes: { version: 'one' } }),
+  approved(kind, 'without a transaction', { changes: { signedTransaction: gone } }),
+  approved(kind, 'with a broken transaction', { changes: { signedTransaction: '0x12' } }),
+]);
+
 export const cases: Case[] = [
   ...[
     good,
@@ -412,5 +446,6 @@ export const cases: Case[] = [
     missing,
     clothes,
     sponsoring,
+    approving,
   ].flat(),
 ];

@@ -124,6 +124,17 @@ const groups: Group[] = [
     },
   },
   {
+    why: 'The transaction of an approval is sent as it is, before the payment: one that this chain does not execute next, or that costs more than an approval, is refused.',
+    cases: {
+      'permit2: with an approval, whose transaction is for another chain': ['erc20_approval_tx_parse_failed', 'valid'],
+      'permit2: with an approval, of a nonce that is not the next': ['erc20_approval_tx_parse_failed', 'valid'],
+      'permit2: with an approval, with more gas than an approval takes': ['erc20_approval_tx_parse_failed', 'valid'],
+      'upto: with an approval, whose transaction is for another chain': ['erc20_approval_tx_parse_failed', 'valid'],
+      'upto: with an approval, of a nonce that is not the next': ['erc20_approval_tx_parse_failed', 'valid'],
+      'upto: with an approval, with more gas than an approval takes': ['erc20_approval_tx_parse_failed', 'valid'],
+    },
+  },
+  {
     why: 'What a wallet that is to be created says about the signature is asked (ERC-6492), and why there is none; the package says only that the payment would fail.',
     cases: {
       'eip3009 V1: of a wallet to be created, signed by somebody else': [

@@ -49,6 +49,8 @@ beforeAll(async () => {
   for (const { address: owner } of [others.delegating, others.newcomer]) await mintToken(chain, payers.usdc, owner, 1_000_000n);
   await chain.setCode({ address: others.delegating.address, bytecode: concat(['0xef0100', payers.wallet]) });
   await allowPermit2(others.delegating.address);
+  // for its approval: the house gives nothing here
+  await chain.setBalance({ address: others.newcomer.address, value: 10n ** 18n });
   const used = await executed(primary);
   const created = await createdAndNot();
   // nothing changes from here on, so that both see the same time

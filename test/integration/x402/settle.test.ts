@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Address, Hex } from 'viem';
 import { mintToken } from '../../../dev/chain';
 import type { JsonObject } from '../../../src/chains/types';
@@ -58,8 +59,8 @@ const statusOf = async (txId: unknown) =>
 /** As the authoriser does, whatever follows. */
 const begin = (txId: string) =>
   query(`update transactions set status = 'SIGNING', version = version + 1, signing_begun_at = now() where tx_id = $1`, [txId]);
-/** As the follower does: a block has its first attempt, which has paid. Returns the hash. */
-async function include(txId: string): Promise<string> {
+/** As the follower does: a block has its first attempt, which has paid or was reverted. Returns the hash. */
+async function include(txId: string, success = true): Promise<string> {
   const hash = `0x${randomBytes(32).toString('hex')}`;
   await query(
     `insert into transfer_attempts (tx_id, attempt, kind, chain, prepared, unsigned, signers, message_key, fee_bound)
@@ -68,9 +69,9 @@ async function include(txId: string): Promise<string> {
   );
   await query(`update transfer_attempts set signed = '0x00', tx_hash = $2, signed_at = now() where tx_id = $1`, [txId, hash]);
   await query(
-    `update transfer_attempts set block_number = 1, block_hash = $2, success = true, fee = 1, debited = 1000, received = 1000, included_id = $2
+    `update transfer_attempts set block_number = 1, block_hash = $2, success = $3, fee = 1, debited = $4, received = $4, included_id = $2
       where tx_id = $1`,
-    [txId, hash],
+    [txId, hash, success, success ? 1_000 : null],
   );
   return hash;
 }
@@ -336,6 +337,35 @@ describe('is not accepted', () => {
   test('beyond what the house pays for the client in a day', async () => {
     await query('update x402_policies set gas_per_day = 1 where client_id = $1', [seller.clientId]);
     await refusals(await payment(), 'unexpected_settle_error');
+  });
+
+  test('of a payer of whom too many payments have failed on the chain, until that is an hour ago', async () => {
+    await query('update x402_policies set failures_per_payer = 2 where client_id = $1', [seller.clientId]);
+    const bodies = await Promise.all(Array.from({ length: 3 }, () => payment()));
+    for (const body of bodies.slice(0, 2)) {
+      const txId = await accepted(body);
+      await begin(txId);
+      await include(txId, false);
+    }
+    const next = bodies[2];
+    const verified = async (tenant = seller) =>
+      (await fixture.call('POST', '/x402/verify', { tenant, body: next })).body['invalidReason'];
+    expect(await settle(next)).toMatchObject({ success: false, transaction: '', errorReason: 'invalid_transaction_state' });
+    // once it has read again what there is about the client
+    for (const until = Date.now() + 10_000; (await verified()) === null && Date.now() < until;) await delay(200);
+    expect(await verified()).toBe('invalid_transaction_state');
+    expect(await settlementsOf(seller)).toHaveLength(2);
+    // who has not signed for the payer is told nothing of it
+    const forged = change(await payment(), { 'authorization.nonce': `0x${'5'.repeat(64)}` });
+    expect((await settle(forged))['errorReason']).toBe('invalid_exact_evm_signature');
+    // what it has had settled is answered as before
+    expect((await settle(bodies[0]))['errorReason']).toBe('settlement_pending');
+    const other = await buildTenant(fixture);
+    await allow(other);
+    expect(await verified(other)).toBeNull();
+    await query(`update x402_failures set failed_at = failed_at - interval '1 hour' where client_id = $1`, [seller.clientId]);
+    expect(await verified()).toBeNull();
+    expect(await settle(next, { Prefer: 'respond-async' })).toMatchObject({ success: true });
   });
 
   test('without a settler that has the coins', async () => {

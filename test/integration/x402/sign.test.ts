@@ -6,7 +6,7 @@ import { presentPayment } from '../../../src/x402/sign/presenter';
 import { type AuthorisedPayment, findAuthorised } from '../../../src/x402/sign/stored';
 import { buildTotp, randomAddress, signAs, totpCode } from '../../factories';
 import { createTestLedger, type TestLedger } from '../../ledger';
-import { auditOf } from '../screening/factors';
+import { auditOf, listAddress, setPolicy, unlist } from '../screening/factors';
 import { boxes, buildFunded, createFixture, ethereum, expectProblem, type Fixture, type Funded, registry } from '../http/fixture';
 
 /** POST and GET /x402/sign over HTTP, to the signature; who carries a payment out, and its end: sign-workflow.test.ts. */
@@ -129,6 +129,53 @@ test.each<[string, object, string]>([
     'invalid_parameter',
     field === '' ? 'paymentRequirements' : `paymentRequirements.${field}`,
   );
+});
+
+describe('by the rules of a transfer', () => {
+  const refused = async (rule: string, undo: string, answer: [status: number, code: string], payTo = randomAddress()) => {
+    const { database } = fixture;
+    await database.query(rule, [funded.wallet.walletId]);
+    try {
+      const { status, body } = await post({ paymentRequirements: terms({ payTo }) });
+      expect([status, body['code']]).toEqual(answer);
+    } finally {
+      await database.query(undo, [funded.wallet.walletId]);
+    }
+  };
+  const unlimited = 'delete from wallet_limits where wallet_id = $1';
+
+  test('a payment above the highest single amount of the wallet is refused', () =>
+    refused(`insert into wallet_limits (wallet_id, symbol, max_single) values ($1, 'USDC', 0.5)`, unlimited, [
+      400,
+      'business_error',
+    ]));
+
+  test('so is one above its amount of a day', () =>
+    refused(`insert into wallet_limits (wallet_id, symbol, max_daily) values ($1, 'USDC', 0.5)`, unlimited, [
+      400,
+      'business_error',
+    ]));
+
+  test('and one to a blacklisted recipient', async () => {
+    const payTo = randomAddress();
+    const listed = await listAddress(fixture.database, fixture.demo, payTo);
+    expectProblem(await post({ paymentRequirements: terms({ payTo }) }), 403, 'address_blacklisted', 'to_address');
+    await unlist(fixture.database, listed);
+    expect((await post({ paymentRequirements: terms({ payTo }) })).status).toBe(202);
+  });
+
+  test('and one to a recipient that is not on the whitelist, where only that is allowed', async () => {
+    const payTo = randomAddress();
+    await setPolicy(fixture.database, fixture.demo, 'only');
+    try {
+      const asked = { paymentRequirements: terms({ payTo }) };
+      expectProblem(await post(asked), 403, 'address_not_whitelisted', 'to_address');
+      await listAddress(fixture.database, fixture.demo, payTo, { type: 'WHITELIST' });
+      expect((await post(asked)).status).toBe(202);
+    } finally {
+      await setPolicy(fixture.database, fixture.demo, 'off');
+    }
+  });
 });
 
 test('another client’s account pays nothing, and its payment is not shown', async () => {

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Address } from '@solana/kit';
 import { OwnAddresses } from '../../../src/accounts/own-addresses';
 import { getFamily } from '../../../src/chains/families';
+import type { Family } from '../../../src/chains/family';
 import { ChainRegistry } from '../../../src/chains/registry';
 import { solana } from '../../../src/chains/registry/solana';
 import { SolanaChainClient } from '../../../src/chains/solana/client';
@@ -46,7 +47,8 @@ export async function createSolanaFixture(changes: Partial<ChainDefinition> = {}
   );
   const ownKeys = [[settler.keyId, { publicKey: Buffer.from(settler.addressKey, 'hex'), chainCode: new Uint8Array() }]] as const;
   const mine = async (blocks = 1) => void (await solanaChain.mine(blocks));
-  const signatures = (unsigned: Hex): Hex[] => signAs(wallet, settler, unsigned, { getFamily });
+  const signatures = (unsigned: Hex, from: string): Hex[] =>
+    from === settler.address ? signAs(wallet, settler, unsigned, { getFamily }) : fixture.signatures(unsigned, from);
   /** Atomic units of USDC. */
   const tokensOf = async ({ address }: Pick<Holder, 'address'>): Promise<bigint> => {
     const { value } = await solanaChain.rpc
@@ -87,8 +89,9 @@ silent.level = 'silent';
 
 export class ServedPayments extends ServedChain<SolanaFixture> {
   /** /settle without HTTP; a request waits `waitMs`. */
-  settling(waitMs: number) {
+  settling(waitMs: number, maxOpenSettlements?: number) {
     const { database, chain } = this.fixture;
+    const limited = (name: string): Family => ({ ...getFamily(name), ...(maxOpenSettlements && { maxOpenSettlements }) });
     const registry = new ChainRegistry([chain]);
     const starts = new StartLimits(limits, () => Promise.resolve(new Map()));
     const workflows = transferWorkflowsOn(this.client);
@@ -100,7 +103,7 @@ export class ServedPayments extends ServedChain<SolanaFixture> {
     const addresses = new OwnAddresses(new AttestedKeys(nodeKeys, silent), getFamily, silent);
     const served = new ServedChains({ database, registry, payments, addresses });
     const service = new SettlementService({
-      ...{ database, registry, getFamily, starts, watch: new SettlementWatch(database) },
+      ...{ database, registry, getFamily: limited, starts, watch: new SettlementWatch(database) },
       outbox: new WorkflowOutbox(database, deliveries, silent),
       verifier: new PaymentVerifier({ database, getFamily, served }),
       waitMs: { 1: waitMs, 2: waitMs, longest: 2 * waitMs },

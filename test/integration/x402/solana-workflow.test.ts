@@ -122,6 +122,20 @@ test('what no block has taken has failed once it never can be, and is not made a
   expect(await fixture.tokensOf(fixture.seller)).toBe(1n);
 });
 
+test('a payer with too many open payments has no more settled until one has ended', async () => {
+  await served.serve();
+  await fixture.solanaChain.client.call('drop', { count: 1_000 });
+  const { settle } = served.settling(1_000, 1);
+  const first = await settle(bodyFor(fixture, 2, await offered(fixture)));
+  expect(first).toMatchObject({ reason: 'settlement_pending' });
+  const refused = await settle(bodyFor(fixture, 2, await offered(fixture)));
+  expect(refused).toMatchObject({ reason: 'unexpected_settle_error', hash: '' });
+  expect(await fixture.database.query('select from x402_settlements')).toHaveLength(1);
+  await served.step(200);
+  await served.ends(first.txId as string, 'FAILED');
+  expect(await settle(bodyFor(fixture, 2, await offered(fixture)))).toMatchObject({ reason: 'settlement_pending' });
+});
+
 test('a payer without the money by then has not paid, and the settler is charged for the failed transaction', async () => {
   await served.serve({
     chain: {

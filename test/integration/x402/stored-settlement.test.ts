@@ -96,3 +96,11 @@ test('a settlement that the house does not pay for is refused before it is signe
   await fixture.database.query('update x402_policies set gas_per_day = 1');
   expect(await settling.begin(txId)).toMatchObject({ outcome: 'begun' });
 });
+
+test('one that waits for an operator keeps no other one of its settler waiting: its place is used up when its time is over', async () => {
+  const [parked, next] = [await settling.accept(), await settling.accept()];
+  expect(await settling.begin(parked)).toMatchObject({ outcome: 'begun' });
+  await settling.ledger.parkTransfer({ txId: parked, code: 'stuck', reason: 'fees' });
+  expect(await settling.ledger.readTurn({ txId: next })).toEqual({ outcome: 'free' });
+  expect(await settling.begin(next)).toMatchObject({ outcome: 'begun' });
+});

@@ -84,6 +84,9 @@ async function ends({ ask }: Seller, txId: string, as: string): Promise<void> {
   await ask();
 }
 
+/** The payers whose failed payments count. */
+const countedPayers = () => fixture.database.query<unknown[]>('select payer from x402_failures');
+
 const mismatch = 'invalid_exact_evm_transfer_event_mismatch';
 
 async function expectUnpaid(seller: Seller, txId: string): Promise<void> {
@@ -110,6 +113,7 @@ test.each([
   await isIncluded(seller, txId);
   const [attempt] = await fixture.attempts(txId);
   expect(attempt).toMatchObject({ success: true, received: event === null ? null : String(event) });
+  expect(await countedPayers()).toEqual([{ payer: fixture.payer.address }]);
   await fixture.mine(fixture.chain.confirmations);
   await follow();
   expect(await seller.ask()).toMatchObject({ reason: 'settlement_pending', hash: attempt?.tx_hash });
@@ -160,6 +164,7 @@ describe('reorganised before it is final', () => {
     await reorganise(seller, txId, snapshot, { isKept: true });
     await ends(seller, txId, 'CONFIRMED');
     expect(reasonsOf(seller)).toEqual(['settlement_pending', null]);
+    expect(await countedPayers()).toEqual([]);
     expect(await tokensOf(fixture, fixture.payTo)).toBe(paid);
     const { fee } = await fixture.transaction(txId);
     expect(await chargesIn(fixture)).toEqual([{ parent_tx_id: txId, amount: fee, status: 'CONFIRMED' }]);

@@ -12,6 +12,7 @@ export const beforeSigning = {
   'transfer-cancelled-preparing': [isCancelled, 'prepareAttempt first: cancelled', ended, 'CANCELLED'],
   'transfer-cancelled-before-signing': ['beginSigning first: ended', ended, 'CANCELLED'],
   'transfer-cancelled-waiting-to-begin': ['beginSigning first: wait', isCancelled, ended, 'CANCELLED'],
+  'transfer-cancelled-behind-parked': ['beginSigning first: wait', isCancelled, ended, 'CANCELLED'],
   'transfer-cancelled-parked': ['beginSigning first: failed', 'parkTransfer: parked', isCancelled, ended, 'CANCELLED'],
 
   // by a rule, a list, or the lack of an approval

@@ -58,6 +58,10 @@ export const confirmed = {
   'transfer-confirmed-after-attempt-limit': [...Array<string>(5).fill(replacement), ...retried, ...settled],
   'transfer-confirmed-reissued': ['observe: impossible', 'beginSigning reissue: begun', ...settled],
 
+  // behind another one of the same sender
+  'transfer-confirmed-behind-parked': ['beginSigning first: wait', 'readTurn: behind', 'readTurn: free', first, ...settled],
+  'transfer-confirmed-behind-unexecuted': ['broadcast: accepted', 'observe: pending', 'observe: pending', ...settled],
+
   // abandoned, but executed first
   'transfer-confirmed-abandoned': ['update abandon', 'abandonTransfer: done', ...settled],
   'transfer-confirmed-abandoned-too-late': [

@@ -8,6 +8,7 @@ import { payments, settlements } from './settlements';
 /** Transfers whose run waits, or goes on in another one. */
 const unfinished = {
   'transfer-continued': ['broadcast: accepted', 'signal chainObserved', 'continued'],
+  'transfer-behind-parked-continued': ['beginSigning first: wait', 'readTurn: behind', 'signal chainObserved', 'continued'],
   'transfer-needs-attention': ['settleTransfer: NEEDS_ATTENTION', 'parkTransfer: parked', 'open'],
   'transfer-needs-attention-not-abandonable': [
     'settleTransfer: NEEDS_ATTENTION',

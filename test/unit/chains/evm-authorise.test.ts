@@ -162,17 +162,18 @@ describe('a resource server asks for it', () => {
     ...{ symbol: 'USDC', name: 'USD Coin', decimals: 6, assetType: 'ERC20', contract: token },
     ...{ takesAuthorisations: true, domain: { name: 'USD Coin', version: '2' } },
   };
-  const terms = { scheme: 'exact', token: usdc, extra: {}, seconds: 60, takesPermit: true } as const;
+  const asked = { version: 2, payer: '0x9f3A1cE4b27D5068Fb1c93Ed4A7e2B60d58C7fA1' } as const;
+  const terms = { ...asked, scheme: 'exact', token: usdc, extra: {}, seconds: 60, takesPermit: true } as const;
 
   test.each([
     ['the token', terms, 'eip3009', 'eip3009', false],
     ['Permit2', { ...terms, extra: { assetTransferMethod: 'permit2' } }, 'permit2', 'permit2_exact', true],
     ['a highest amount', { ...terms, scheme: 'upto', extra: { facilitatorAddress: payTo } }, 'permit2', 'permit2_upto', true],
     ['no permit', { ...terms, takesPermit: false, extra: { assetTransferMethod: 'permit2' } }, 'permit2', 'permit2_exact', false],
-  ] as const)('%s', (_what, asked, payloadType, method, withAllowance) => {
-    const plan = evmAuthoriser.plan(asked);
+  ] as const)('%s', (_what, wanted, payloadType, method, withAllowance) => {
+    const plan = evmAuthoriser.plan(wanted);
     expect(plan).toMatchObject({ payloadType, action: { method, withAllowance, seconds: 60, domain: usdc.domain } });
-    expect(evmAuthoriser.plan(asked)).not.toEqual(plan);
+    expect(evmAuthoriser.plan(wanted)).not.toEqual(plan);
   });
 
   const undocumented: TokenDefinition = { ...usdc };
@@ -183,7 +184,7 @@ describe('a resource server asks for it', () => {
     ['extra', { ...terms, extra: { name: 'Other', version: '2' } }],
     ['extra', { ...terms, token: undocumented }],
     ['extra.facilitatorAddress', { ...terms, scheme: 'upto' }],
-  ] as const)('%s is refused', (field, asked) => {
-    expect(evmAuthoriser.plan(asked)).toMatchObject({ field });
+  ] as const)('%s is refused', (field, wanted) => {
+    expect(evmAuthoriser.plan(wanted)).toMatchObject({ field });
   });
 });

@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createPost } from '../../../src/chains/evm/post';
 
-const limits = { timeoutMs: 300, maxBytes: 1_000 };
+const limits = { timeoutMs: 300, maxBytes: 1_000, maxConnections: 2 };
 const servers: Server[] = [];
 afterEach(() => {
   for (const server of servers.splice(0)) {

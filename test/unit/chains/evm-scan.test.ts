@@ -1,4 +1,5 @@
 import { numberToHex, pad } from 'viem';
+import type { EndpointFault } from '../../../src/chains/endpoints';
 import { NodeRefusal, type RpcCall } from '../../../src/chains/evm/rpc';
 import { scanBlocks } from '../../../src/chains/evm/scan/scan';
 import { transferTopic } from '../../../src/chains/evm/rpc-types';
@@ -20,9 +21,7 @@ function node(methods: Record<string, Method>) {
   const standard: Record<string, Method> = {
     eth_getBlockByNumber: ([number]) => block(Number(number)),
     eth_getLogs: () => [],
-    trace_block: () => {
-      throw new NodeRefusal(-32601, 'the method does not exist');
-    },
+    trace_block: () => [],
   };
   const call = ((method: string, params: unknown[]) => {
     asked.push([method, params]);
@@ -55,9 +54,21 @@ const receipt = (number: number) => ({
   status: '0x1',
   logs: [{ logIndex: '0x4' }, { logIndex: '0x5' }],
 });
-const scan = async (call: RpcCall, from: number, to: number, facts = new Map<string, unknown>()) => {
+/** Of two strangers, with a price. */
+const paying = {
+  hash: hashOf(905),
+  from: stranger,
+  to: stranger,
+  value: '0x1',
+  nonce: '0x0',
+  gas: '0x5208',
+  gasPrice: '0x1',
+  input: '0x',
+};
+const missing = { trace_block: () => Promise.reject(new NodeRefusal(-32601, 'the method does not exist')) };
+const scan = async (call: RpcCall, from: number, to: number, facts = new Map<string, unknown>(), where = chain) => {
   const isOurs = (keys: string[]) => Promise.resolve(new Set(keys.filter((key) => key === ours)));
-  const { blocks, scannedTo } = await scanBlocks(call, chain, { from, to }, isOurs, facts);
+  const { blocks, scannedTo } = await scanBlocks(call, where, { from, to }, isOurs, facts);
   expect(scannedTo).toBe(blocks.at(-1)?.number ?? from - 1);
   return blocks;
 };
@@ -113,13 +124,80 @@ describe('scan', () => {
     }
   });
 
-  it('tries trace_block once where it is missing, and requires it where it has worked', async () => {
+  const untracing = { ...chain, requiresTraces: undefined } as unknown as ChainDefinition;
+
+  it('tries trace_block once where it is missing, and again after a while', async () => {
     const facts = new Map<string, unknown>();
-    const without = node({});
-    await scan(without.call, 1, 1, facts);
-    await scan(without.call, 2, 2, facts);
-    expect(without.asked.filter(([method]) => method === 'trace_block')).toHaveLength(1);
-    await expect(scan(without.call, 3, 3, new Map([['trace_block', true]]))).rejects.toThrow(NodeRefusal);
+    const without = node(missing);
+    const asked = () => without.asked.filter(([method]) => method === 'trace_block').length;
+    await scan(without.call, 1, 1, facts, untracing);
+    await scan(without.call, 2, 2, facts, untracing);
+    expect(asked()).toBe(1);
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'], now: Date.now() + 11 * 60_000 });
+    await scan(without.call, 3, 3, facts, untracing).finally(() => jest.useRealTimers());
+    expect(asked()).toBe(2);
+  });
+
+  it('takes it for a fault that an endpoint does not trace any more: for ten minutes, or as long as that lasts where the chain requires traces', async () => {
+    for (const [on, later] of [
+      [untracing, { isUntraced: true }],
+      [chain, 'traces_missing'],
+    ] as const) {
+      const worked = new Map<string, unknown>([['trace_block', true]]);
+      const { call } = node(missing);
+      const run = () =>
+        scanBlocks(call, on, { from: 1, to: 1 }, () => Promise.resolve(new Set()), worked).catch(
+          (error: unknown) => (error as EndpointFault).alert,
+        );
+      expect(await run()).toBe('traces_missing');
+      jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'], now: Date.now() + 9 * 60_000 });
+      expect(await run()).toBe('traces_missing');
+      jest.setSystemTime(Date.now() + 2 * 60_000);
+      const outcome = await run().finally(() => jest.useRealTimers());
+      if (typeof later === 'string') expect(outcome).toBe(later);
+      else expect(outcome).toMatchObject(later);
+    }
+  });
+
+  it('on a chain that requires traces, ends at an endpoint without them', async () => {
+    const { call } = node(missing);
+    expect(chain.requiresTraces).toBe(true);
+    await expect(scan(call, 1, 1)).rejects.toMatchObject({ name: 'EndpointFault', alert: 'traces_missing' });
+  });
+
+  it.each([
+    ['the method', -32601, 'whatever'],
+    ['the method (EIP-1474)', -32004, 'whatever'],
+    ['the method (Besu)', -32604, 'Method not enabled'],
+    ['the method (services)', -32600, 'trace_block is not available on the Free tier'],
+    ['the method (services)', -32600, 'Unsupported method: trace_block'],
+    ['the method (services)', -32000, 'the method trace_block does not exist/is not available'],
+  ])('takes an endpoint for one without traces that lacks %s: %d %s', async (_, code, message) => {
+    const { call } = node({ trace_block: () => Promise.reject(new NodeRefusal(code, message)) });
+    const { isUntraced } = await scanBlocks(call, untracing, { from: 1, to: 1 }, () => Promise.resolve(new Set()), new Map());
+    expect(isUntraced).toBe(true);
+  });
+
+  it.each<[string, () => unknown]>([
+    ['a limit', () => Promise.reject(new NodeRefusal(-32005, 'limit exceeded'))],
+    ['a lost state', () => Promise.reject(new NodeRefusal(-32000, 'historical state is not available'))],
+    ['a time-out of the node', () => Promise.reject(new NodeRefusal(-32000, 'execution timeout'))],
+    ['an invalid request', () => Promise.reject(new NodeRefusal(-32600, 'Invalid Request'))],
+    ['no answer', () => Promise.reject(new Error('no response in time'))],
+    ['null', () => null],
+    ['no trace of a block with transactions', () => []],
+  ])('is discarded, and the endpoint not taken for one without traces, after %s', async (_, answer) => {
+    const { call } = node({
+      trace_block: answer,
+      eth_getBlockByNumber: ([number]) => ({ ...block(Number(number)), transactions: [paying] }),
+    });
+    const facts = new Map<string, unknown>();
+    for (const where of [chain, untracing]) {
+      const refused: unknown = await scan(call, 1, 1, facts, where).catch((error: unknown) => error);
+      expect(refused).toBeInstanceOf(Error);
+      expect(refused).not.toBeInstanceOf(NodeRefusal);
+    }
+    expect(facts.get('trace_block')).toBeUndefined();
   });
 
   it('counts value of internal calls, but not of reverted ones', async () => {

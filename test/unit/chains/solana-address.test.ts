@@ -55,6 +55,24 @@ describe('addresses', () => {
     expect(parseAddress(toBase58(account))?.key).toBe(account.toString('hex'));
   });
 
+  it('are asked about once: the answer is that of the bytes, also where a buffer has others by then, and beyond what is kept', () => {
+    const points = Array.from({ length: 3 }, (_, at) => Buffer.from(ed25519.getPublicKey(Buffer.alloc(32, at + 1))));
+    const derived = points.map((owner) => associatedTokenAccount(owner, Buffer.alloc(32, 9), 'token'));
+    const buffer = Buffer.alloc(32);
+    for (let round = 0; round < 3; round += 1)
+      for (const [bytes, expected] of [
+        ...points.map((it) => [it, true] as const),
+        ...derived.map((it) => [it, false] as const),
+      ]) {
+        bytes.copy(buffer);
+        expect(isOnCurve(buffer)).toBe(expected);
+      }
+    const began = performance.now();
+    for (let at = 0; at < 10_000; at += 1) isOnCurve(points[0] as Buffer);
+    // computed each time it would be more than a second
+    expect(performance.now() - began).toBeLessThan(500);
+  });
+
   it('of programs that payments call are refused', () => {
     for (const program of Object.values(programs)) expect(parseAddress(toBase58(program))).toBeNull();
     expect(() => toBytes('11111111111111111111111111111111')).toThrow('no Solana address');

@@ -439,6 +439,7 @@ describe('status', () => {
     it('where a whole block is not the one whose accounts were shown', async () => {
       const made = await make(sol(5n));
       const { slot } = node.mine(1, [executed((await make(sol(6n))).bytes, {})]);
+      const named = readForeign(Buffer.from(made.bytes.slice(2), 'hex'), []).keys;
       node.mine(validBlocks + solanaChain.finalityDepth + 1);
       node.faults.set('getBlock', ([asked, options]) => {
         const full = (options as JsonObject).transactionDetails === 'full';
@@ -447,7 +448,7 @@ describe('status', () => {
         if (asked !== slot) return shown;
         return full
           ? { ...shown, blockhash: toBase58(Buffer.alloc(32, 9)) }
-          : { ...shown, transactions: [{ transaction: { accountKeys: [{ pubkey: from }] } }] };
+          : { ...shown, transactions: [{ transaction: { accountKeys: named.map((pubkey) => ({ pubkey })) } }] };
       });
       await unproven(made);
     });
@@ -473,6 +474,19 @@ describe('status', () => {
       const both = new SolanaChainClient(solanaChain, [node.url, other.url]);
       const states = await both.status([known(made)]).finally(() => other.stop());
       expect(states).toMatchObject([{ state: 'included' }]);
+    });
+
+    it('while another endpoint has its message under a signature that nobody knows; one that does not answer says nothing', async () => {
+      const made = await make(sol(5n));
+      const other = await StubNode.start();
+      const signedAgain = Buffer.from(made.bytes.slice(2), 'hex').fill(7, 1, 65);
+      other.mine(1, [executed(`0x${signedAgain.toString('hex')}`, { [from]: -5_005, [to]: 5 })]);
+      for (const each of [node, other]) each.mine(validBlocks + solanaChain.finalityDepth + 1);
+      const urls = [node.url, other.url];
+      const status = () => new SolanaChainClient(solanaChain, urls).status([known(made)]);
+      expect(await status()).toMatchObject([{ state: 'included', id: toBase58(Buffer.alloc(64, 7)) }]);
+      await other.stop();
+      expect(await status()).toMatchObject([{ state: 'impossible' }]);
     });
   });
 });

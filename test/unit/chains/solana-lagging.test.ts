@@ -2,10 +2,11 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { address } from '@solana/kit';
 import type { Payment } from '../../../src/chains/payments';
 import { SolanaChainClient } from '../../../src/chains/solana/client';
-import { messageHash } from '../../../src/chains/solana/codec';
+import { messageHash } from '../../../src/chains/solana/codec/message-hash';
 import { toBase58 } from '../../../src/chains/solana/codec/base58';
+import { programs } from '../../../src/chains/solana/codec/programs';
 import { SolanaPaymentClient } from '../../../src/chains/solana/payments/client';
-import type { Hex, TransactionIntent } from '../../../src/chains/types';
+import type { Hex, TokenDefinition, TransactionIntent } from '../../../src/chains/types';
 import { solanaChain, usdcMint } from '../../solana';
 import { transferToken } from '../../solana-chain';
 import { StubError, StubNode } from '../../solana-node';
@@ -32,7 +33,9 @@ afterEach(() => Promise.all([lagging?.stop(), other?.stop()]));
 
 const urls = () => [lagging, other].map((node) => (node as StubNode).url);
 const hex = (): Hex => `0x${transaction.toString('hex')}`;
-const simulate = () => new SolanaPaymentClient(solanaChain, urls()).simulate({ signature: hex() } as Partial<Payment> as Payment);
+const token = solanaChain.tokens.find(({ contract }) => contract === usdcMint) as TokenDefinition;
+const simulate = () =>
+  new SolanaPaymentClient(solanaChain, urls()).simulate({ signature: hex(), token } as Partial<Payment> as Payment);
 const broadcast = () => new SolanaChainClient(solanaChain, urls()).broadcast(hex());
 
 function prepare() {
@@ -68,6 +71,47 @@ test('it has expired once every endpoint says so', async () => {
   expect(await simulate()).toEqual({ reason: 'invalid_exact_svm_transaction_simulation_failed' });
   await expect(prepare()).rejects.toMatchObject({ code: 'expired' });
   expect(await broadcast()).toMatchObject({ outcome: 'waiting' });
+});
+
+describe('what the chain would execute now', () => {
+  const blockhash = Buffer.alloc(32, 5);
+  /** As the chain keeps it when so many blocks are behind the one of the payment. */
+  function recentWith(age: number): Buffer {
+    const hashes = Array.from({ length: 150 }, (_, index) => (index === age ? blockhash : Buffer.alloc(32, 200)));
+    const length = Buffer.alloc(8);
+    length.writeBigUInt64LE(150n);
+    return Buffer.concat([length, ...hashes.flatMap((hash) => [hash, Buffer.alloc(8)])]);
+  }
+  const keep = (address: string, owner: string, data: Buffer) =>
+    [lagging, other].forEach((node) => node?.accounts.set(address, { lamports: 1, owner, data }));
+  const sysvar = 'Sysvar1111111111111111111111111111111111111';
+
+  test.each([
+    [0, true],
+    [120, true],
+    [121, false],
+    [149, false],
+    // of a block that is newer than the account
+    [-1, true],
+  ])('with a block hash %i blocks old: taken is %s', async (age, isTaken) => {
+    keep('SysvarRecentB1ockHashes11111111111111111111', sysvar, recentWith(age));
+    const reason = 'invalid_exact_svm_transaction_simulation_failed';
+    expect(await simulate()).toEqual(isTaken ? { payment: expect.anything() as object } : { reason });
+  });
+
+  test.each([
+    ['a fee of its own', 1, false],
+    ['no transfers', 9, false],
+    ['a hook', 14, false],
+    ['a name alone', 19, true],
+  ])('of a token with %s (extension %i): taken is %s', async (_, extension, isTaken) => {
+    const data = Buffer.alloc(174);
+    [data[44], data[45]] = [6, 1];
+    data.writeUInt16LE(extension, 166);
+    keep(usdcMint, toBase58(programs.token2022), data);
+    const reason = 'invalid_payment_requirements';
+    expect(await simulate()).toEqual(isTaken ? { payment: expect.anything() as object } : { reason });
+  });
 });
 
 test('it is not known while another endpoint does not answer', async () => {

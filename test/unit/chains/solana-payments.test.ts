@@ -8,7 +8,7 @@ import { solana } from '../../../src/chains/registry/solana';
 import { SolanaPaymentClient } from '../../../src/chains/solana/payments/client';
 import { readOffered } from '../../../src/chains/solana/payments/offered';
 import { isSignedBy } from '../../../src/chains/solana/payments/signed-by';
-import type { ChainDefinition, JsonValue } from '../../../src/chains/types';
+import type { ChainDefinition, JsonValue, TokenDefinition } from '../../../src/chains/types';
 
 /** Legacy: two signers, the payer read-only; one instruction of the third key, with both others. */
 const message = Buffer.concat([
@@ -120,7 +120,8 @@ describe('a signature', () => {
 
 describe('a simulation', () => {
   const chain = solana.local[0] as ChainDefinition;
-  const payment = { signature: '0x0102' } as Partial<Payment> as Payment;
+  const token = chain.tokens[0] as TokenDefinition;
+  const payment = { signature: '0x0102', token } as Partial<Payment> as Payment;
   let server: Server;
   let answer: JsonValue;
   let asked: JsonValue[];
@@ -133,8 +134,12 @@ describe('a simulation', () => {
       request.on('end', () => {
         const { method, params } = JSON.parse(body) as { method: string; params: JsonValue[] };
         if (method === 'simulateTransaction') asked.push(params);
-        const result = method === 'simulateTransaction' ? { context: { slot: 1 }, value: answer } : '1'.repeat(32);
-        response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result }));
+        const context = { slot: 1 };
+        const results: Record<string, JsonValue> = {
+          simulateTransaction: { context, value: answer },
+          getMultipleAccounts: { context, value: [null, null] },
+        };
+        response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result: results[method] ?? '1'.repeat(32) }));
       });
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

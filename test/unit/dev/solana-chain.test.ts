@@ -137,6 +137,34 @@ describe('faults', () => {
     expect((await chain.status(dropped.id))?.err).toBeNull();
   });
 
+  test('a lost message is in no block, however often and by whatever signature it is sent', async () => {
+    const { secret, holder } = await chain.ownSigner(sol(3));
+    const payment = await chain.sign(holder, [transferSol(holder.address, bob.address, 5n)]);
+    const send = async () => {
+      await chain.send(payment);
+      await chain.send(signedAnew(payment.wire, secret));
+      await chain.mine();
+    };
+    await chain.client.call('lose', { percent: 100 });
+    await send();
+    await send();
+    expect(await chain.balance(bob.address)).toBe(sol(1));
+    await chain.client.call('lose', { percent: 0 });
+    await send();
+    expect(await chain.balance(bob.address)).toBe(sol(1) + 5n);
+  });
+
+  test('of many messages about as many are lost as are to be', async () => {
+    await chain.client.call('lose', { percent: 10 });
+    const payments = await Promise.all(Array.from({ length: 200 }, (_, at) => pay(BigInt(at + 1))));
+    for (const payment of payments) await chain.send(payment);
+    await chain.mine();
+    const states = await Promise.all(payments.map(({ id }) => chain.status(id)));
+    const lost = states.filter((state) => state === null).length;
+    expect(lost).toBeGreaterThan(3);
+    expect(lost).toBeLessThan(50);
+  });
+
   test.each(['keep', 'drop'] as const)('a fork takes back what is only processed: %s', async (transactions) => {
     const before = await chain.balance(alice.address);
     const payment = await pay(5n);

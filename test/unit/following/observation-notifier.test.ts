@@ -85,7 +85,33 @@ test('what is taken back is told after whatever is on its way', async () => {
     30_000,
   );
   void signals.sendAll(new Map(Array.from({ length: 100 }, (_, n) => [`tx${n}`, observation])));
-  await signals.sendOnce('tx0', { ...observation, state: 'absent' });
+  await signals.sendTakenBack([['tx0', { ...observation, state: 'absent' }]]);
   expect(said).toHaveLength(21);
   expect(said.at(-1)).toBe('tx0 absent');
+});
+
+test('what is taken back of many is told twenty at a time, and what fails is told later, unless there is newer to say', async () => {
+  let [running, most, isAway] = [0, 0, true];
+  const said: string[] = [];
+  const signals = new ObservationNotifier(
+    async (txId, { state }) => {
+      most = Math.max(most, (running += 1));
+      await Promise.resolve();
+      running -= 1;
+      if (isAway) throw new Error('away');
+      said.push(`${txId} ${state}`);
+      return 'sent';
+    },
+    silent,
+    30_000,
+  );
+  const absent = { ...observation, state: 'absent' } as const;
+  await signals.sendTakenBack(Array.from({ length: 100 }, (_, n) => [`tx${n}`, absent] as const));
+  expect([most, said]).toEqual([20, []]);
+  isAway = false;
+  await signals.sendAll(new Map([['tx0', observation]]));
+  expect(said).toHaveLength(100);
+  expect(said.filter((one) => one.startsWith('tx0 '))).toEqual(['tx0 confirmed']);
+  await signals.sendAll(new Map([['tx0', observation]]));
+  expect([most, said.length]).toEqual([20, 100]);
 });

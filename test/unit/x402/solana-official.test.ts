@@ -1,10 +1,13 @@
 import { SolanaPaymentClient } from '../../../src/chains/solana/payments/client';
 import { parseAddress } from '../../../src/chains/solana/codec/address';
-import type { JsonObject } from '../../../src/chains/types';
+import { solanaAuthoriser } from '../../../src/chains/solana/authorise/payload';
+import type { Hex, JsonObject, TokenDefinition } from '../../../src/chains/types';
 import { checkPayment } from '../../../src/x402/check';
 import { reasons } from '../../../src/x402/reasons';
 import { toPaymentKey } from '../../../src/x402/settlement/claimed';
 import { readPaymentRequest } from '../../../src/x402/wire/request';
+import { signMessage, solanaCodec } from '../../solana';
+import { authorisedOnSolana, authorisedPlan } from '../../solana-authorisations';
 import { TestChain } from '../../solana-chain';
 import { cases } from './solana/cases';
 import { differences } from './solana/differences';
@@ -113,6 +116,36 @@ testOfficial('the reasons are names of the package', () => {
   const ofTransactions = reasons.filter((reason) => reason.includes('_svm_') || reason.startsWith('post_settlement'));
   expect(ofTransactions.length).toBeGreaterThan(20);
   expect(ofTransactions.filter((reason) => !known.has(reason))).toEqual([]);
+});
+
+/** What an account of the gateway has signed, for one of the terms. */
+function ownPayload(version: 1 | 2, extra: JsonObject = {}): JsonObject {
+  const { payer, settler, seller, blockhash } = scene;
+  const [from, payTo, feePayer] = [payer.address, seller, settler.address];
+  const token = registry.all[0]?.tokens.find(({ symbol }) => symbol === 'USDC') as TokenDefinition;
+  const planned = solanaAuthoriser.plan({
+    ...{ version, scheme: 'exact', payer: from, token, extra: { feePayer, ...extra }, seconds: 60, takesPermit: false },
+  });
+  if (!('action' in planned)) throw new Error(planned.problem);
+  const plan = authorisedPlan({ ...authorisedOnSolana, from, payTo, feePayer, blockhash, memo: planned.action.memo ?? null });
+  const unsigned = solanaCodec.build(plan);
+  const message = solanaCodec.signingPayloads(unsigned, from)[0]?.message as Hex;
+  const { bytes } = solanaCodec.assemble(unsigned, [signMessage(message, payer.secret)], from);
+  return solanaAuthoriser.present(unsigned, bytes).payload;
+}
+
+testOfficial.each([
+  [1, {}],
+  [1, { memo: 'order 7' }],
+  [2, {}],
+  [2, { memo: 'order 7: 20 €' }],
+] as const)('version %i: what an account of the gateway has signed is valid for %j', async (version, extra) => {
+  const required = terms(scene, version);
+  const body = bodyOf(version, ownPayload(version, extra), {
+    ...required,
+    extra: { ...(required.extra as JsonObject), ...extra },
+  });
+  expect([await ours(body), await theirs?.(body)]).toEqual(['valid', 'valid']);
 });
 
 testOfficial.each(cases.map(({ name, body }) => [name, body] as const))('%s', async (name, body) => {

@@ -1,28 +1,90 @@
-import type { Hex } from '../../types';
+import type { ChainDefinition, Hex } from '../../types';
+import { EndpointFault } from '../../endpoints';
 import { NodeRefusal, type RpcCall } from '../rpc';
-import type { RpcBlock, RpcTrace } from '../rpc-types';
+import type { RpcBlock, RpcTrace, RpcTransaction } from '../rpc-types';
 import { type Candidate, isPayment } from './candidates';
 
 /** First position of value received through a contract's internal call; logs of a receipt never reach it. */
 const internalPositions = 1_000_000;
 
-/** Native value that contracts pass on: found where the node offers trace_block (`capabilities` remembers whether it does), else none. */
+/** What `capabilities` knows of the method: true, or since when it is missing (ms of the clock). */
+const method = 'trace_block';
+/** What `capabilities` knows of an endpoint that has traced: since when it does not any more (ms of the clock). */
+const lost = `${method} lost`;
+/** An endpoint without the method is asked again after this long: it may have been configured since. */
+const askAgainMs = 10 * 60_000;
+
+interface InternalCandidates {
+  candidates: Candidate[];
+  /** The endpoint does not trace: there may be others. */
+  isUntraced?: true;
+}
+
+/**
+ * Native value that contracts pass on. Only an endpoint that does not have the method is one without traces; whatever else goes wrong is a
+ * failure of the scan, which is made again, at another endpoint or later.
+ * @throws EndpointFault where the chain requires traces and the endpoint has none, or has had them within the last ten minutes; Error.
+ */
 export async function internalCandidates(
   call: RpcCall,
+  chain: ChainDefinition,
   blocks: RpcBlock[],
   capabilities: Map<string, unknown>,
-): Promise<Candidate[]> {
-  if (capabilities.get('trace_block') === false) return [];
-  try {
-    const traces = await Promise.all(blocks.map((block) => call<RpcTrace[] | null>('trace_block', [block.number])));
-    capabilities.set('trace_block', true);
-    return traces.flatMap((list, index) => inBlock(blocks[index] as RpcBlock, list ?? []));
-  } catch (error) {
-    // after the method has worked once, a failure is an outage and not a missing method: the deposit would never be found
-    if (!(error instanceof NodeRefusal) || capabilities.get('trace_block') === true) throw error;
-    capabilities.set('trace_block', false);
-    return [];
+): Promise<InternalCandidates> {
+  const known = capabilities.get(method);
+  if (typeof known === 'number' && Date.now() - known < askAgainMs) return untraced(chain);
+  const traces = await Promise.all(blocks.map((block) => fetchTraces(call, block)));
+  if (traces.every((list) => list !== null)) {
+    capabilities.set(method, true);
+    capabilities.delete(lost);
+    return { candidates: traces.flatMap((list, index) => inBlock(blocks[index] as RpcBlock, list)) };
   }
+  const now = Date.now();
+  if (known === true) {
+    // one of several nodes behind the endpoint may lack it
+    const lostAt = capabilities.get(lost);
+    if (typeof lostAt !== 'number') capabilities.set(lost, now);
+    if (typeof lostAt !== 'number' || now - lostAt < askAgainMs)
+      throw new EndpointFault('traces_missing', `${method} has been offered, and is not any more`);
+  }
+  capabilities.set(method, now);
+  return untraced(chain);
+}
+
+function untraced({ requiresTraces }: ChainDefinition): InternalCandidates {
+  if (requiresTraces)
+    throw new EndpointFault('traces_missing', `no endpoint that answers offers ${method}, which the chain requires`);
+  return { candidates: [], isUntraced: true };
+}
+
+/** null: the endpoint does not have the method. @throws Error. */
+async function fetchTraces(call: RpcCall, block: RpcBlock): Promise<RpcTrace[] | null> {
+  const traces = await call<RpcTrace[] | null>(method, [block.number]).catch((error: unknown) => {
+    if (isMissingMethod(error)) return 'missing' as const;
+    // not a refusal: another endpoint may trace
+    throw error instanceof NodeRefusal ? new Error(`${method} was refused with code ${error.code}`) : error;
+  });
+  if (traces === 'missing') return null;
+  if (traces === null || (traces.length === 0 && block.transactions.some(isExecuted)))
+    throw new Error('the endpoint has not traced a block that it has');
+  return traces;
+}
+
+/** Not one that the chain itself puts into its blocks, which some nodes do not trace. */
+const isExecuted = ({ gas, gasPrice }: RpcTransaction): boolean => BigInt(gas) > 0n && BigInt(gasPrice ?? '0x0') > 0n;
+
+/** JSON-RPC 2.0; EIP-1474 "method not supported"; Besu "method not enabled". */
+const missingCodes = new Set([-32601, -32004, -32604]);
+/** As services say it with codes for something else. */
+const missingWords = new RegExp(
+  `(method|${method}).*(not (found|supported|available|enabled|allowed)|does( not|n't) exist)|(unsupported|unknown|unrecognized) method`,
+  'i',
+);
+const vagueCodes = new Set([-32600, -32000]);
+
+function isMissingMethod(error: unknown): boolean {
+  if (!(error instanceof NodeRefusal)) return false;
+  return missingCodes.has(error.code) || (vagueCodes.has(error.code) && missingWords.test(error.nodeMessage));
 }
 
 function inBlock(block: RpcBlock, traces: RpcTrace[]): Candidate[] {

@@ -13,9 +13,10 @@ import { tokenCandidates } from './tokens';
 
 /**
  * Blocks from..to with the deposits in them, as seen by one node; fewer blocks when the node does not have them all yet. Native
- * value from an internal call of a contract is in no block; it is found where the node offers trace_block and missed where it does
- * not (`capabilities` remembers which). Income that no transaction carries (validator withdrawals, fee recipients) is not found.
- * @throws GatewayError chain_unavailable when the chain reorganised during the scan: scan again.
+ * value from an internal call of a contract is in no block; it is found where the node offers trace_block (`capabilities` remembers
+ * which), and missed elsewhere, unless the chain requires traces. Income that no transaction carries (validator withdrawals, fee recipients) is not found.
+ * @throws GatewayError chain_unavailable when the chain reorganised during the scan: scan again; EndpointFault where the node does not trace
+ * and has to.
  */
 export async function scanBlocks(
   call: RpcCall,
@@ -29,13 +30,13 @@ export async function scanBlocks(
   if (!tip) return { blocks: [], scannedTo: range.from - 1 };
   const [tokens, internal] = await Promise.all([
     tokenCandidates(call, chain, blocks),
-    internalCandidates(call, blocks, capabilities),
+    internalCandidates(call, chain, blocks, capabilities),
   ]);
   // logs were requested by number: they belong to these blocks only if the last block is unchanged
   const again = await call<RpcBlock | null>('eth_getBlockByNumber', [tip.number, false]);
   if (again?.hash !== tip.hash) throw unavailable(chain, 'the chain reorganised during a scan');
 
-  const candidates = [...nativeCandidates(blocks), ...tokens, ...internal];
+  const candidates = [...nativeCandidates(blocks), ...tokens, ...internal.candidates];
   const senders = blocks.flatMap(({ transactions }) => transactions.map(({ from }) => from.toLowerCase()));
   const carried = findCarriedOut(blocks, tokens);
   const payers = [...carried.values()].map(({ payerKey }) => payerKey);
@@ -59,7 +60,7 @@ export async function scanBlocks(
     }),
     deposits: deposits.filter(({ blockHash }) => blockHash === block.hash),
   }));
-  return { blocks: scans, scannedTo: Number(tip.number) };
+  return { blocks: scans, scannedTo: Number(tip.number), ...(internal.isUntraced && { isUntraced: true }) };
 }
 
 /** Payments that somebody else carries out, by transaction; only where the payer's tokens have moved: it was not reverted. */

@@ -1,4 +1,5 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
+import { setBounded } from '../../../platform/bounded';
 import type { ParsedAddress } from '../../family';
 import { fromBase58, toBase58 } from './base58';
 import { programs } from './programs';
@@ -36,11 +37,24 @@ export function address(publicKey: Uint8Array): ParsedAddress {
   return toAddress(publicKey);
 }
 
+/** Addresses whose answer is kept: each takes a square root in the field, and one transaction is read several times. */
+const maxKept = 20_000;
+const kept = new Map<string, boolean>();
+
 /**
  * Whether somebody may have the key of an address; programs own those that are no points of Ed25519. As the network decides it (solana-address:
  * bytes_are_curve_point), which takes every encoding of a point.
  */
 export function isOnCurve(bytes: Uint8Array): boolean {
+  const key = Buffer.from(bytes).toString('base64');
+  const known = kept.get(key);
+  if (known !== undefined) return known;
+  const found = isPoint(bytes);
+  setBounded(kept, key, found, maxKept);
+  return found;
+}
+
+function isPoint(bytes: Uint8Array): boolean {
   try {
     // with the rules of ZIP 215, which also takes what is not reduced
     ed25519.Point.fromBytes(bytes, true);

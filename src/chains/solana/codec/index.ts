@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { fromHex, toHex } from '../../../platform/hex';
 import type { FamilyCodec, SigningPayload, TransactionPlan } from '../../family';
@@ -8,10 +7,19 @@ import { getOutput, getPayment } from '../../single-payment';
 import type { AttemptKind, Hex, Prepared, SettlementAction, TransactionDescription, TransactionIntent } from '../../types';
 import { readDetails, toPrepared, toPreparedSettlement } from '../details';
 import { maxFee } from '../fees';
+import {
+  assembleAuthorisation,
+  authorisationKey,
+  buildAuthorisation,
+  describeAuthorisation,
+  recoverAuthorisation,
+} from '../authorise/codec';
+import { isAuthorisation } from '../authorise/bytes';
 import type { SolanaNetwork } from '../network';
 import { address, parseAddress, toAddress, toBytes } from './address';
 import { fromBase58, toBase58 } from './base58';
 import { writeLength } from './message';
+import { messageHash } from './message-hash';
 import { type MessageParts, readParts } from './parts';
 import { tokenPrograms } from './programs';
 import { decodeSettlement, encodeSettlement, isSettlement } from './settlement';
@@ -20,7 +28,9 @@ import { decode, encode } from './transaction';
 /** `Payment.method` of a payment whose payer has signed the whole transaction. */
 const settlementMethod: SettlementMethod = 'transaction';
 
-function build({ intent, kind, prepared, resources }: TransactionPlan): Hex {
+function build(plan: TransactionPlan): Hex {
+  const { intent, kind, prepared, resources } = plan;
+  if (intent.action?.type === 'authorisation') return buildAuthorisation(plan);
   if (kind !== 'first' && kind !== 'reissue') throw new Error(`there is no ${kind} on Solana`);
   if (resources.length > 0) throw new Error('a Solana transaction uses nothing up');
   if (intent.action?.type === 'settlement') return buildSettlement(intent, intent.action, kind);
@@ -76,6 +86,7 @@ function describeSettlement({ caip2 }: SolanaNetwork, unsigned: Hex): Transactio
 
 function describe(network: SolanaNetwork, unsigned: Hex): TransactionDescription {
   if (isSettlement(unsigned)) return describeSettlement(network, unsigned);
+  if (isAuthorisation(unsigned)) return describeAuthorisation(network, unsigned);
   const { recipient, amount, token, units, price, memo } = decode(unsigned);
   return {
     // the bytes name no cluster, but a block of it
@@ -91,6 +102,7 @@ function describe(network: SolanaNetwork, unsigned: Hex): TransactionDescription
 /** The bytes say which block they refer to, and not how high it is. */
 function recover(unsigned: Hex, feeBound: bigint): Prepared {
   if (isSettlement(unsigned)) return toPreparedSettlement(toBase58(readParts(unsigned).blockhash), feeBound);
+  if (isAuthorisation(unsigned)) return recoverAuthorisation(unsigned);
   const { blockhash, units, price, token } = decode(unsigned);
   const details = { blockhash: toBase58(blockhash), slot: null, lastValidBlockHeight: null, units, price };
   const kept = token && { program: token.program, decimals: token.decimals, creates: token.creates };
@@ -100,13 +112,10 @@ function recover(unsigned: Hex, feeBound: bigint): Prepared {
 /** What `from` signs. @throws Error for bytes of another sender. */
 function readPartsOf(unsigned: Hex, from: string): MessageParts & { key: string } {
   const parts = readParts(unsigned);
-  const { key } = toAddress(parts.feePayer);
+  const { key } = toAddress(parts.signer);
   if (key !== parseAddress(from)?.key) throw new Error('the transaction is of another sender');
   return { ...parts, key };
 }
-
-/** SHA-256 of the message: every signature over it makes another transaction id. 64 hex digits. */
-export const messageHash = (message: Uint8Array): string => createHash('sha256').update(message).digest('hex');
 
 function signingPayloads(unsigned: Hex, from: string): SigningPayload[] {
   const { key, message } = readPartsOf(unsigned, from);
@@ -117,14 +126,20 @@ function signingPayloads(unsigned: Hex, from: string): SigningPayload[] {
 function assemble(unsigned: Hex, [signature, ...others]: Hex[], from: string): { id: string; bytes: Hex } {
   if (!signature || !/^0x[0-9a-f]{128}$/i.test(signature) || others.length > 0)
     throw new Error('a transaction has one signature of 64 bytes of its sender');
-  const { feePayer, message, signatures } = readPartsOf(unsigned, from);
+  const { signer, message, signatures } = readPartsOf(unsigned, from);
   const signed = fromHex(signature);
   // as RFC 8032 has it: the network takes no unreduced points either
-  if (!ed25519.verify(signed, message, feePayer, { zip215: false })) throw new Error('the signature is not of the sender');
+  if (!ed25519.verify(signed, message, signer, { zip215: false })) throw new Error('the signature is not of the sender');
+  if (isAuthorisation(unsigned)) return assembleAuthorisation(unsigned, signed);
   return {
     id: toBase58(signed),
     bytes: toHex(Buffer.concat([writeLength(1 + signatures.length), signed, ...signatures, message])),
   };
+}
+
+function messageKey(unsigned: Hex, from: string): string {
+  const hash = messageHash(readPartsOf(unsigned, from).message);
+  return isAuthorisation(unsigned) ? authorisationKey(hash) : hash;
 }
 
 /** Each account has a key of its own. */
@@ -139,5 +154,5 @@ export const createSolanaCodec = (network: SolanaNetwork) =>
     describe: (unsigned: Hex) => describe(network, unsigned),
     signingPayloads,
     assemble,
-    messageKey: (unsigned: Hex, from: string) => messageHash(readPartsOf(unsigned, from).message),
+    messageKey,
   }) satisfies Partial<FamilyCodec>;

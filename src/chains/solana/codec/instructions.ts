@@ -37,12 +37,11 @@ function u32(value: number): Buffer {
  * The memo stands before the transfer: token accounts that demand memos look for it there (Token-2022, "Required memo on transfer").
  */
 export function toInstructions(transaction: UnsignedTransaction): Instruction[] {
-  const { owner, recipient, amount, token, units, price, memo } = transaction;
-  const budget = [Buffer.concat([Buffer.from([limitTag]), u32(units)]), Buffer.concat([Buffer.from([priceTag]), u64(price)])];
+  const { owner, recipient, amount, token, memo } = transaction;
   return [
-    ...budget.map((data) => ({ program: programs.computeBudget, accounts: [], data })),
+    ...toBudget(transaction),
     ...(token?.creates ? [createAccount(owner, recipient, token)] : []),
-    ...(memo === null ? [] : [{ program: programs.memo, accounts: [], data: Buffer.from(memo) }]),
+    ...toMemo(memo),
     token
       ? transferToken(transaction, token)
       : {
@@ -53,7 +52,17 @@ export function toInstructions(transaction: UnsignedTransaction): Instruction[] 
   ];
 }
 
+/** Limit and price of the compute units. */
+export const toBudget = ({ units, price }: Pick<UnsignedTransaction, 'units' | 'price'>): Instruction[] =>
+  [Buffer.concat([Buffer.from([limitTag]), u32(units)]), Buffer.concat([Buffer.from([priceTag]), u64(price)])].map((data) => ({
+    ...{ program: programs.computeBudget, accounts: [], data },
+  }));
+
+export const toMemo = (memo: string | null): Instruction[] =>
+  memo === null ? [] : [{ program: programs.memo, accounts: [], data: Buffer.from(memo) }];
+
 type Token = NonNullable<UnsignedTransaction['token']>;
+type TransferredToken = Pick<Token, 'mint' | 'program' | 'decimals'>;
 
 const createAccount = (owner: Buffer, recipient: Buffer, { mint, program }: Token): Instruction => ({
   program: programs.associatedToken,
@@ -69,9 +78,15 @@ const createAccount = (owner: Buffer, recipient: Buffer, { mint, program }: Toke
  * Token programs look at no account behind the owner's, unless the owner is a multisig account. So the recipient stands there where nothing
  * else names him, as the references of Solana Pay do: token accounts are derived from his address, which cannot be had from theirs.
  */
-const transferToken = (
-  { owner, recipient, amount }: UnsignedTransaction,
-  { mint, program, decimals, creates }: Token,
+function transferToken(transaction: UnsignedTransaction, token: Token): Instruction {
+  const transfer = toTransferChecked(transaction, token);
+  return token.creates ? transfer : { ...transfer, accounts: [...transfer.accounts, readonly(transaction.recipient)] };
+}
+
+/** Between the associated token accounts of two wallets. */
+export const toTransferChecked = (
+  { owner, recipient, amount }: Pick<UnsignedTransaction, 'owner' | 'recipient' | 'amount'>,
+  { mint, program, decimals }: TransferredToken,
 ): Instruction => ({
   program: tokenPrograms[program],
   accounts: [
@@ -79,7 +94,6 @@ const transferToken = (
     readonly(mint),
     writable(associatedTokenAccount(recipient, mint, program)),
     readonly(owner),
-    ...(creates ? [] : [readonly(recipient)]),
   ],
   data: Buffer.concat([Buffer.from([transferCheckedTag]), u64(amount), Buffer.from([decimals])]),
 });

@@ -1,8 +1,8 @@
 import { createReader } from './reader';
 
 /**
- * Solana's message format, version 0 (solana-message: versions/v0), without address lookup tables: the fee payer is the only signer. What it
- * reads is checked by encoding it again.
+ * Solana's message format, version 0 (solana-message: versions/v0), without address lookup tables. What it reads, with the fee payer as the only
+ * signer, is checked by encoding it again.
  */
 
 interface AccountMeta {
@@ -25,18 +25,20 @@ export interface Message {
 
 const versionZero = 0x80;
 const keyBytes = 32;
-/** One packet of 1,280 bytes without the headers of IPv6 (PACKET_DATA_SIZE), and without the signature and their number. */
-const maxBytes = 1_232 - 65;
+/** One packet of 1,280 bytes without the headers of IPv6 (PACKET_DATA_SIZE), and without the signatures and their number. */
+const maxBytes = (signers: number): number => 1_232 - 1 - 64 * signers;
 
 /**
- * The accounts are in the order of Solana's own compiler (CompiledKeys): the payer, the writable ones and the others, each group ordered by its
- * bytes. @throws Error for more than a transaction can hold.
+ * The accounts are in the order of Solana's own compiler (CompiledKeys): the payer, the one who signs beside him, the writable ones and the others,
+ * each group ordered by its bytes. @throws Error for more than a transaction can hold.
+ * @param cosigner who signs as well, and to whose own account nothing is written
  */
-export function writeMessage(payer: Buffer, blockhash: Buffer, instructions: readonly Instruction[]): Buffer {
-  const keys = collectKeys(payer, instructions);
+export function writeMessage(payer: Buffer, blockhash: Buffer, instructions: readonly Instruction[], cosigner?: Buffer): Buffer {
+  const signers = cosigner ? [payer, cosigner] : [payer];
+  const keys = collectKeys(signers, instructions);
   const position = (key: Buffer): number => keys.all.findIndex((it) => it.equals(key));
   const bytes = Buffer.concat([
-    Buffer.from([versionZero, 1, 0, keys.readonlyCount]),
+    Buffer.from([versionZero, signers.length, signers.length - 1, keys.readonlyCount]),
     writeLength(keys.all.length),
     ...keys.all,
     blockhash,
@@ -51,24 +53,24 @@ export function writeMessage(payer: Buffer, blockhash: Buffer, instructions: rea
     // lookup tables
     writeLength(0),
   ]);
-  if (bytes.length > maxBytes) throw new Error('the message does not fit into a transaction');
+  if (bytes.length > maxBytes(signers.length)) throw new Error('the message does not fit into a transaction');
   return bytes;
 }
 
-function collectKeys(payer: Buffer, instructions: readonly Instruction[]): { all: Buffer[]; readonlyCount: number } {
+function collectKeys(signers: readonly Buffer[], instructions: readonly Instruction[]): { all: Buffer[]; readonlyCount: number } {
   const writable = new Map<string, boolean>();
   const used = instructions.flatMap(({ program, accounts }) => [...accounts, { key: program, isWritable: false }]);
   for (const { key, isWritable } of used) {
     const hex = key.toString('hex');
     writable.set(hex, isWritable || writable.get(hex) === true);
   }
-  writable.delete(payer.toString('hex'));
+  for (const signer of signers) writable.delete(signer.toString('hex'));
   const ordered = (wanted: boolean): Buffer[] =>
     [...writable]
       .flatMap(([hex, isWritable]) => (isWritable === wanted ? [Buffer.from(hex, 'hex')] : []))
       .sort((a, b) => Buffer.compare(a, b));
   const readonly = ordered(false);
-  return { all: [payer, ...ordered(true), ...readonly], readonlyCount: readonly.length };
+  return { all: [...signers, ...ordered(true), ...readonly], readonlyCount: readonly.length };
 }
 
 /** compact-u16: groups of seven bits, the lowest first. */
@@ -81,7 +83,7 @@ export function writeLength(length: number): Buffer {
 
 /** @throws Error for bytes that are no such message; there may be other bytes of the same message. */
 export function readMessage(bytes: Buffer): Message {
-  if (bytes.length > maxBytes) throw new Error('the message does not fit into a transaction');
+  if (bytes.length > maxBytes(1)) throw new Error('the message does not fit into a transaction');
   const reader = createReader(bytes);
   const [version, signers] = reader.take(4);
   if (version !== versionZero) throw new Error('the message is not of version 0');

@@ -28,6 +28,8 @@ export interface OfferedTransfer {
   authority: Buffer;
   /** Atomic units. */
   amount: bigint;
+  /** As its payer says; the program refuses others than those of the mint. */
+  decimals: number;
 }
 
 export interface OfferedPayment {
@@ -82,7 +84,7 @@ function readTransfer({ program, accounts, data }: OfferedInstruction): OfferedT
   const [source, mint, destination, authority] = accounts;
   if (!name || !source || !mint || !destination || !authority) return null;
   if (data[0] !== transferCheckedTag || data.length < 10) return null;
-  return { program: name, source, mint, destination, authority, amount: data.readBigUInt64LE(1) };
+  return { program: name, source, mint, destination, authority, amount: data.readBigUInt64LE(1), decimals: data[9] as number };
 }
 
 /** Whether all that follows the transfer is harmless. @param memo that the resource server asks for */

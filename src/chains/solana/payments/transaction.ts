@@ -9,10 +9,11 @@ import type {
   PaymentRequest,
   SettlementFailure,
 } from '../../payments';
-import { messageHash } from '../codec';
 import { fromBase58, toBase58 } from '../codec/base58';
+import { messageHash } from '../codec/message-hash';
 import { withoutSettler } from '../codec/settlement';
 import { type OfferedTransfer, otherReason, othersOf, readLayout } from './layout';
+import { maxLifeSeconds } from './limits';
 import { type OfferedTransaction, readOffered } from './offered';
 import { isByPayer, isolationReason, signersReason } from './signers';
 import { memoOf, partyReason, readTerms, type Terms, transferReason } from './terms';
@@ -34,12 +35,6 @@ const failures: Record<SettlementFailure, PaymentReason> = {
   reverted: 'invalid_exact_svm_transaction_failed',
   unobserved: 'post_settlement_transfer_not_confirmed',
 };
-
-/**
- * A block hash is good for 150 blocks, 60 to 90 seconds, and only the chain knows how many are left: this is the longest that a payment
- * can be open; seconds.
- */
-const maxLifeSeconds = 90;
 
 /**
  * The payer makes and signs the whole transaction, which names a settler as fee payer; it is executed once that settler has signed it

@@ -55,7 +55,7 @@ export interface Scene {
   oldBlockhash: string;
 }
 
-export async function makeHolder(chain: TestChain, tokens = 0n): Promise<Holder> {
+export async function makeHolder(chain: Pick<TestChain, 'client'>, tokens = 0n): Promise<Holder> {
   const secret = ed25519.utils.randomSecretKey();
   const signer = await createKeyPairSignerFromPrivateKeyBytes(secret);
   await chain.client.fund(signer.address, sol(1));

@@ -1,0 +1,119 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { isHex } from 'viem';
+import type { Answer } from './post';
+import { NodeRefusal } from './refusal';
+
+/** Untyped JSON-RPC: blocks of the seven chains have different fields, which a strict parser would refuse. */
+export type RpcCall = <T>(method: string, params: unknown[]) => Promise<T>;
+
+type Post = (body: string) => Promise<Answer>;
+
+interface Response {
+  id?: unknown;
+  result?: unknown;
+  error?: { code?: unknown; message?: unknown; data?: unknown } | null;
+}
+
+interface Waiting {
+  method: string;
+  params: unknown[];
+  resolve: (result: unknown) => void;
+  reject: (error: unknown) => void;
+}
+
+/** A failed request is made once more. */
+const retries = 1;
+const retryDelayMs = 150;
+
+/**
+ * Calls that are made at the same time share HTTP requests, of `batchSize` at most.
+ * Rejects with NodeRefusal for a JSON-RPC error, and with an Error, which names neither url nor parameters, without a usable response.
+ */
+export function createBatchedCall(post: Post, batchSize: number): RpcCall {
+  let waiting: Waiting[] = [];
+  const flush = () => {
+    const batch = waiting;
+    waiting = [];
+    void send(post, batch);
+  };
+  return <T>(method: string, params: unknown[]) =>
+    new Promise<T>((resolve, reject) => {
+      waiting.push({ method, params, resolve: resolve as Waiting['resolve'], reject });
+      if (waiting.length === batchSize) flush();
+      else if (waiting.length === 1) setImmediate(() => waiting.length > 0 && flush());
+    });
+}
+
+/** A call in an HTTP request of its own. */
+export const createSingleCall =
+  (post: Post): RpcCall =>
+  async <T>(method: string, params: unknown[]) =>
+    (await withRetry(async () => readResult(await exchange(post, toRequest(method, params, 0))))) as T;
+
+async function send(post: Post, batch: Waiting[]): Promise<void> {
+  try {
+    const body = batch.map(({ method, params }, id) => toRequest(method, params, id));
+    const responses = await withRetry(() => exchange(post, body));
+    // an endpoint that refuses the batch as a whole answers with one error
+    if (!Array.isArray(responses)) throw toError(responses as Response | null);
+    const byId = new Map(responses.map((response: Response) => [response.id, response]));
+    batch.forEach(({ resolve, reject }, id) => settle(byId.get(id), resolve, reject));
+  } catch (error) {
+    for (const { reject } of batch) reject(error);
+  }
+}
+
+function settle(response: Response | undefined, resolve: Waiting['resolve'], reject: Waiting['reject']): void {
+  try {
+    resolve(readResult(response ?? null));
+  } catch (error) {
+    reject(error);
+  }
+}
+
+const toRequest = (method: string, params: unknown[], id: number) => ({ jsonrpc: '2.0', id, method, params });
+
+/** @throws Error without JSON; NodeRefusal for a JSON-RPC error that answers all of a request with another status than 200. */
+async function exchange(post: Post, body: object): Promise<unknown> {
+  const { status, text } = await post(JSON.stringify(body));
+  const said = parse(text);
+  if (status === 200 && said !== undefined) return said;
+  const refusal = Array.isArray(said) ? null : toRefusal(said as Response | null | undefined);
+  throw refusal ?? new Error(`no result (HTTP ${status})`);
+}
+
+async function withRetry<T>(work: () => Promise<T>): Promise<T> {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof NodeRefusal || tries === retries) throw error;
+    }
+    await delay(retryDelayMs);
+  }
+}
+
+function readResult(said: unknown): unknown {
+  const response = said as Response | null;
+  if (!response || response.error || response.result === undefined) throw toError(response);
+  return response.result;
+}
+
+const toError = (response: Response | null): Error => toRefusal(response) ?? new Error('no result');
+
+function toRefusal(response: Response | null | undefined): NodeRefusal | null {
+  const error = response?.error;
+  if (typeof error?.code !== 'number') return null;
+  return new NodeRefusal(error.code, toText(error.message), isHex(error.data) ? error.data : null);
+}
+
+/** Of a node's message, as much as is kept. */
+const toText = (message: unknown): string => (typeof message === 'string' ? message.slice(0, 500) : '');
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

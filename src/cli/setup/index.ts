@@ -1,0 +1,34 @@
+import type { Command } from 'commander';
+import { readRpcUrls } from '../../chains/config';
+import { loadRegistry } from '../../chains/registry';
+import { readConfig } from '../../platform/config';
+import { printNames } from '../output';
+import { setUpDatabases } from './databases';
+import { setUpFiles } from './deployment-files';
+
+/** setup: before anything runs, and again with each update. Both commands add what is missing and change nothing that is there. */
+export function addSetupCommands(program: Command): void {
+  const setup = program.command('setup').description('make what a deployment needs before it starts, where it is missing');
+  const isJson = () => program.opts<{ json?: boolean }>().json ?? false;
+  setup
+    .command('files')
+    .description('secrets, keys and certificates of all processes, in one folder for each; prints the names of the new files')
+    .requiredOption('--out <folder>', 'folder that contains those of the processes')
+    .action(async ({ out }: { out: string }) => {
+      const { GATEWAY_ENV, CHAINS } = readConfig(['GATEWAY_ENV', 'CHAINS']);
+      const chains = CHAINS.split(',');
+      const registry = loadRegistry(GATEWAY_ENV, chains);
+      // asked for before anything is started, and not by each process again and again
+      readRpcUrls(chains);
+      const written = await setUpFiles({ root: out, registry });
+      printNames(written, isJson(), { some: 'written', none: 'all files are there' });
+    });
+  setup
+    .command('databases')
+    .description('logins, roles and databases of the gateway, the signing nodes and Temporal, as the superuser of the server')
+    .requiredOption('--from <folder>', 'the folder `databases` that `gateway setup files` has written')
+    .action(async ({ from }: { from: string }) => {
+      const made = await setUpDatabases(from);
+      printNames(made, isJson(), { some: 'made', none: 'all logins and databases are there' });
+    });
+}

@@ -1,0 +1,66 @@
+import type { EntityManager } from 'typeorm';
+import type { GetSignedType } from '../transactions/signed-type';
+import { findTransaction } from '../transactions/state';
+
+/**
+ * The line of a sender: its transactions in the order of their ordinals, on chains that execute them in that order. What has no ordinal
+ * is in no line.
+ */
+
+/** The chain may still execute transaction `t`, and has not. */
+const mayBeExecuted = `t.ended_at is null
+   and not exists (select from transfer_attempts a where a.tx_id = t.tx_id and a.block_number is not null)
+   and exists (select from transfer_attempts a where a.tx_id = t.tx_id and a.impossible_proof is null)`;
+
+/** Accounts, with their chains, of which nothing is begun: see findParkedBefore. Those abandoned by time are few, and are not left out. */
+export const accountsBehindParked = `select t.account_id, t.chain from chain_cursors c
+   join transactions t on t.chain = c.chain and t.status = 'NEEDS_ATTENTION' and ${mayBeExecuted}
+  where t.account_id is not null and exists (select from reservations r where r.tx_id = t.tx_id and r.ordinal is not null)`;
+
+/** Parked transactions of one sender that are looked at. */
+const limit = 20;
+
+interface Sender {
+  chain: string;
+  /** Canonical form of its address. */
+  addressKey: string;
+}
+
+/**
+ * A transaction of the sender that waits for an operator and keeps all later ones from being executed; undefined: there is none. One that
+ * is abandoned by time is none: its ordinal is used up then, whatever an operator does.
+ */
+export async function findParkedBefore(
+  manager: EntityManager,
+  getSignedType: GetSignedType,
+  { chain, addressKey }: Sender,
+): Promise<string | undefined> {
+  const rows = await manager.query<{ tx_id: string }[]>(
+    `select t.tx_id from transactions t join reservations r on r.tx_id = t.tx_id and r.ordinal is not null and r.owner = $2
+      where t.chain = $1 and t.status = 'NEEDS_ATTENTION' and ${mayBeExecuted} order by r.ordinal limit ${limit}`,
+    [chain, addressKey],
+  );
+  for (const { tx_id: txId } of rows) {
+    const parked = await findTransaction(manager, txId);
+    if ((await getSignedType(parked.transactionType).timeLeft(manager, parked)) === null) return txId;
+  }
+  return undefined;
+}
+
+/**
+ * The transaction directly in front of this one, if the chain has not executed it yet and still may: nothing behind it is executed before.
+ * undefined: this one is the head of its sender's line, or in none.
+ */
+export async function findUnexecutedBefore(manager: EntityManager, txId: string): Promise<string | undefined> {
+  const [row] = await manager.query<{ tx_id: string }[]>(
+    `select t.tx_id
+       from reservations own
+       join lateral (select b.tx_id from reservations b
+                      where b.chain = own.chain and b.owner = own.owner and b.ordinal is not null and b.ordinal < own.ordinal
+                      order by b.ordinal desc limit 1) before on true
+       join transactions t on t.tx_id = before.tx_id
+      where own.tx_id = $1 and own.ordinal is not null and ${mayBeExecuted}`,
+    [txId],
+  );
+  return row?.tx_id;
+}

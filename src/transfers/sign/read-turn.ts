@@ -1,0 +1,18 @@
+import type { TurnResult } from '../../messages/transfer';
+import { findTransaction } from '../../transactions/state';
+import type { TransferDependencies } from '../dependencies';
+import { findParkedBefore } from '../line';
+
+/**
+ * Whether a transfer of which nothing is signed has to wait for one of the same sender that waits for an operator. The authoriser reads the
+ * same before it begins. @throws GatewayError not_found.
+ */
+export async function readTurn(
+  { database: { manager }, getSignedType }: Pick<TransferDependencies, 'database' | 'getSignedType'>,
+  { txId }: { txId: string },
+): Promise<TurnResult> {
+  const transfer = await findTransaction(manager, txId);
+  const { addressKey } = await getSignedType(transfer.transactionType).findSigner(manager, transfer);
+  const parked = await findParkedBefore(manager, getSignedType, { chain: transfer.chain, addressKey });
+  return { outcome: parked === undefined ? 'free' : 'behind' };
+}

@@ -1,0 +1,183 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import Koa from 'koa';
+import { Pool } from 'pg';
+import { listTotal } from '../../../src/http/list-totals';
+import { buildFunded, createFixture, type Fixture, type Funded } from '../../integration/http/fixture';
+import { percentiles, round } from '../load';
+
+/**
+ * Lists and details among 1,000,000 transactions of one client, beside a bare handler (Koa and pg, no authentication, limits, log or check of
+ * addresses) that sends the same statements and answers with their rows. Both answer in this process, by turns; a third process asks.
+ */
+const rows = Number(process.env.BENCH_ROWS ?? 1_000_000);
+const rounds = 4;
+const atOnce = { inFlight: 8, count: 400 };
+const pageSize = 10;
+
+let fixture: Fixture;
+let funded: Funded;
+beforeAll(async () => {
+  fixture = await createFixture();
+  funded = await buildFunded(fixture, fixture.demo);
+  await insertMany();
+}, 600_000);
+afterAll(() => fixture.close());
+
+/** Of one account, without triggers; every tenth is on another chain, every second one is a deposit. */
+async function insertMany(): Promise<void> {
+  const { clientId } = fixture.demo;
+  const { walletId } = funded.wallet;
+  const { accountId, address } = funded.account;
+  await fixture.database.transaction(async (manager) => {
+    await manager.query(`set local session_replication_role = 'replica'`);
+    await manager.query(
+      `insert into transactions (tx_id, client_id, wallet_id, account_id, asset_id, chain, transaction_type, direction, is_held, is_signed,
+         from_address, to_address, to_address_key, token_symbol, decimals, amount, fee_symbol, fee_decimals, fee, status, signing_begun_at, tx_hash,
+         position, block_number, block_hash, required_confirmations, ended_at, created_at, version)
+       select tx_id, $1, $2, $3, l.ledger_account_id, case when n % 10 = 0 then 'base' else 'ethereum' end,
+         case when isout then 'OUTBOUND' else 'INBOUND' end, case when isout then 'out' else 'in' end, isout, isout,
+         case when isout then $4 else 'x' end, case when isout then 'y' else $4 end, 'y', 'ETH', 18, n, 'ETH', 18, case when isout then 1 end, 'CONFIRMED',
+         case when isout then now() end, 'h' || n, case when isout then null else '0' end, n, 'b', 1, now(), now(), 3
+         from (select n, n % 2 = 0 as isout,
+                 (lpad(to_hex(n), 8, '0') || '-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid as tx_id from generate_series(1, $5::int) n) many
+         join ledger_accounts l on l.account_id = $3 and l.symbol = 'ETH' and l.chain = 'ethereum'`,
+      [clientId, walletId, accountId, address, rows],
+    );
+    await manager.query(
+      `insert into transaction_events (tx_id, seq, status) select tx_id, seq, 'CONFIRMED' from transactions, generate_series(0, 3) seq
+        where block_hash = 'b' and block_number > $1`,
+      [rows - 20_000],
+    );
+    await manager.query(`delete from list_totals where list = 'transactions'`);
+    await manager.query(
+      `insert into list_totals (list, client_id, subject_id, chain, slot, total)
+       select 'transactions', client_id, unnest(array[client_id, wallet_id, account_id]), chain, 0, count(*) from transactions group by 1, 2, 3, 4`,
+    );
+  });
+  await fixture.database.query('vacuum analyze');
+}
+
+/** The same statements as the gateway's, and their rows as JSON. */
+async function startBare(): Promise<{ url: string; close: () => Promise<unknown> }> {
+  const { gateway_api: connectionString } = await fixture.logins();
+  const pool = new Pool({ connectionString, max: 10 });
+  const { clientId } = fixture.demo;
+  const app = new Koa();
+  app.use(async (ctx) => {
+    const { tx_id: txId, wallet_id: walletId, chain, page = '1' } = ctx.query as Record<string, string | undefined>;
+    if (txId !== undefined) {
+      const { rows: found } = await pool.query({
+        name: 'one',
+        text: 'select * from transactions where client_id = $1 and tx_id = $2',
+        values: [clientId, txId],
+      });
+      const more = await Promise.all([
+        pool.query({
+          name: 'events',
+          text: 'select status, at from transaction_events where tx_id = $1 order by seq',
+          values: [txId],
+        }),
+        pool.query({
+          name: 'attempt',
+          text: 'select block_number from transfer_attempts where tx_id = $1 and block_number is not null',
+          values: [txId],
+        }),
+        pool.query({ name: 'head', text: 'select head_block from chain_cursors where chain = $1', values: ['ethereum'] }),
+      ]);
+      ctx.body = { tx: found[0] as object, more: more.map((result) => result.rows as object[]) };
+      return;
+    }
+    const where = ['client_id = $1', ...(walletId ? ['wallet_id = $2'] : []), ...(chain ? [`chain = '${chain}'`] : [])].join(
+      ' and ',
+    );
+    const offset = (Number(page) - 1) * pageSize;
+    const [list, total] = await Promise.all([
+      pool.query({
+        name: `list ${where} ${offset}`,
+        text: `select * from transactions where ${where} order by tx_id desc limit ${pageSize} offset ${offset}`,
+        values: [clientId, ...(walletId ? [walletId] : [])],
+      }),
+      pool.query({ name: 'total', text: listTotal, values: ['transactions', walletId ?? clientId, clientId, chain ?? null] }),
+    ]);
+    ctx.body = { data: list.rows as object[], total: total.rows as object[] };
+  });
+  const server = app.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+      await pool.end();
+    },
+  };
+}
+
+interface Ask {
+  urls: string[];
+  token?: string;
+  inFlight: number;
+  count: number;
+}
+
+function startAsker() {
+  const child = spawn(process.execPath, [path.join(__dirname, '../get.mjs')], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const lines = createInterface(child.stdout);
+  const ask = async (what: Ask): Promise<{ ms: number[]; seconds: number }> => {
+    const answered = once(lines, 'line', { signal: AbortSignal.timeout(300_000) });
+    child.stdin.write(`${JSON.stringify(what)}\n`);
+    const [line] = (await answered) as [string];
+    return JSON.parse(line) as { ms: number[]; seconds: number };
+  };
+  return { ask, close: () => void child.kill() };
+}
+
+test(`lists and details among ${rows} transactions`, async () => {
+  const bare = await startBare();
+  const asker = startAsker();
+  const lastPage = Math.ceil(rows / pageSize);
+  const someIds = await fixture.database.query<{ tx_id: string }[]>(
+    `select tx_id from transactions where client_id = $1 and is_held order by tx_id desc limit 200`,
+    [fixture.demo.clientId],
+  );
+  const wallet = `wallet_id=${funded.wallet.walletId}`;
+  const loads: Record<string, { ours: string[]; theirs: string[]; share?: number }> = {
+    'page 1': { ours: ['/transactions'], theirs: ['/'] },
+    'page 1 of a wallet': { ours: [`/transactions?${wallet}`], theirs: [`/?${wallet}`] },
+    'page 1 of a chain': { ours: ['/transactions?chain=base'], theirs: ['/?chain=base'] },
+    'last page': { ours: [`/transactions?page=${lastPage}`], theirs: [`/?page=${lastPage}`], share: 0.05 },
+    details: {
+      ours: someIds.map(({ tx_id: id }) => `/transactions/${id}`),
+      theirs: someIds.map(({ tx_id: id }) => `/?tx_id=${id}`),
+    },
+  };
+  for (const [name, { ours, theirs, share = 1 }] of Object.entries(loads)) {
+    const sides = [
+      { urls: ours.map((url) => `${fixture.base}${url}`), token: fixture.demo.token },
+      { urls: theirs.map((url) => `${bare.url}${url}`) },
+    ];
+    const count = Math.ceil(atOnce.count * share);
+    const [times, seconds] = [[[], []] as number[][], [0, 0]];
+    // the first round does not count
+    for (let round = 0; round <= rounds; round += 1)
+      for (const [index, side] of sides.entries()) {
+        const answered = await asker.ask({ ...side, inFlight: atOnce.inFlight, count });
+        if (round === 0) continue;
+        times[index]?.push(...answered.ms);
+        seconds[index] = (seconds[index] ?? 0) + answered.seconds;
+      }
+    const [rate = 0, baseline = 1] = seconds.map((each) => (count * rounds) / each);
+    const numbers = {
+      ...{ read: name, rows, in_flight: atOnce.inFlight, requests: count * rounds },
+      ...{ ms: percentiles(times[0] ?? []), baseline_ms: percentiles(times[1] ?? []) },
+      ...{ rate_per_second: round(rate), baseline_per_second: round(baseline), ratio: Math.round((rate / baseline) * 100) / 100 },
+    };
+    process.stdout.write(`${JSON.stringify({ bench: 'reads', ...numbers })}\n`);
+  }
+  asker.close();
+  await bare.close();
+}, 900_000);

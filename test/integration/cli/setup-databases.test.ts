@@ -1,0 +1,125 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Client } from 'pg';
+import { migrations } from '../../../migrations';
+import { migrations as nodeMigrations } from '../../../migrations/mpc-node';
+import { loadRegistry } from '../../../src/chains/registry';
+import { setUpDatabases } from '../../../src/cli/setup/databases';
+import { databaseLogins, temporalLogin } from '../../../src/cli/setup/database-logins';
+import { setUpFiles } from '../../../src/cli/setup/deployment-files';
+import { entities } from '../../../src/entities';
+import { parseKeks } from '../../../src/mpc/share-cipher';
+import { ShareStore } from '../../../src/mpc/store';
+import { createDatabase } from '../../../src/platform/database';
+import { connectAs } from '../../../src/platform/database-login';
+
+/** On the Postgres of the run: names are those of a deployment, and are removed afterwards. */
+const server = process.env.TEST_POSTGRES_URL ?? '';
+const databases = [...new Set([...databaseLogins.map(({ database }) => database), ...temporalLogin.databases])];
+const logins = [...databaseLogins.map(({ login }) => login), temporalLogin.login];
+let root: string;
+let from: string;
+
+async function sql(text: string, url = server): Promise<Record<string, unknown>[]> {
+  const client = new Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function removeAll(): Promise<void> {
+  for (const database of databases) await sql(`drop database if exists ${database} with (force)`);
+  for (const login of logins) await sql(`drop role if exists ${login}`);
+}
+
+const run = () => setUpDatabases(from);
+/** What a process would connect with, at the address of this Postgres. */
+const urlOf = (name: string) =>
+  Object.assign(new URL(readFileSync(path.join(root, name), 'utf8')), { host: new URL(server).host }).toString();
+
+beforeAll(async () => {
+  await removeAll();
+  root = mkdtempSync(path.join(tmpdir(), 'setup-databases-'));
+  await setUpFiles({ root, registry: loadRegistry('sandbox', ['ethereum']) });
+  from = path.join(root, 'databases');
+  chmodSync(path.join(from, 'superuser_url'), 0o600);
+  writeFileSync(path.join(from, 'superuser_url'), server);
+});
+beforeEach(run);
+afterEach(removeAll);
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+it('makes what every process starts with: the owner migrates, each process has its own rights, each node its own database', async () => {
+  const owner = createDatabase({
+    url: urlOf('migrate/database_url'),
+    poolSize: 2,
+    applicationName: 'test',
+    entities,
+    migrations,
+  });
+  await owner.initialize();
+  expect((await owner.runMigrations({ transaction: 'each' })).length).toBeGreaterThan(10);
+  expect(await owner.runMigrations({ transaction: 'each' })).toEqual([]);
+  await owner.destroy();
+  for (const name of ['api', 'worker', 'authoriser', 'operator'] as const) {
+    const url = urlOf(`${name}/database_url`);
+    const database = await connectAs(createDatabase({ url, poolSize: 2, applicationName: 'test', entities }), `gateway_${name}`);
+    await database.destroy();
+  }
+  for (const node of [1, 2, 3] as const) {
+    const keks = parseKeks(readFileSync(path.join(root, `mpc-node-${node}/kek`), 'utf8').trim());
+    const store = await ShareStore.open({ url: urlOf(`mpc-node-${node}/database_url`), node, keks, migrations: nodeMigrations });
+    await store.close();
+  }
+});
+
+it('makes nothing when it runs again, and only what is missing after an interrupted run', async () => {
+  expect(await run()).toEqual([]);
+  await sql('drop database gateway_mpc_2');
+  await sql('revoke gateway_worker from gateway_worker_login');
+  expect(await run()).toEqual(['membership of gateway_worker_login in gateway_worker', 'database gateway_mpc_2']);
+});
+
+it('two at once make everything once', async () => {
+  await removeAll();
+  const made = (await Promise.all([run(), run()])).flat();
+  expect(new Set(made).size).toBe(made.length);
+  expect(await run()).toEqual([]);
+});
+
+it('no login connects to a database of another trust domain', async () => {
+  const worker = new URL(urlOf('worker/database_url'));
+  for (const pathname of ['/gateway_mpc_1', '/temporal', '/temporal_visibility'])
+    await expect(sql('select 1', Object.assign(new URL(worker), { pathname }).toString())).rejects.toThrow(
+      /permission denied for database/,
+    );
+  const node = Object.assign(new URL(urlOf('mpc-node-1/database_url')), { pathname: '/gateway' });
+  await expect(sql('select 1', node.toString())).rejects.toThrow(/permission denied for database/);
+});
+
+describe('refuses, and does not change', () => {
+  it('a login with another password', async () => {
+    await sql(`alter role gateway_api_login password 'another'`);
+    await expect(run()).rejects.toThrow('the login gateway_api_login has another password than api_url');
+    await expect(run()).rejects.toThrow('the login gateway_api_login has another password than api_url');
+  });
+  it('a login that administers the server', async () => {
+    await sql('alter role gateway_worker_login superuser');
+    await expect(run()).rejects.toThrow('the login gateway_worker_login is there, and either cannot log in or administers');
+  });
+  it('a login with the rights of two processes', async () => {
+    await sql('grant gateway_authoriser to gateway_worker_login');
+    await expect(run()).rejects.toThrow(
+      'gateway_worker_login is a member of gateway_authoriser: it has to be one of gateway_worker alone',
+    );
+  });
+  it('a database of somebody else', async () => {
+    await sql('alter database gateway_mpc_3 owner to postgres');
+    await expect(run()).rejects.toThrow('the database gateway_mpc_3 belongs to postgres: it has to belong to gateway_mpc_3');
+  });
+});

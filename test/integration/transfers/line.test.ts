@@ -1,0 +1,134 @@
+import { StartLimits } from '../../../src/transfers/start/start-limits';
+import { roomyStartLimits } from '../../ledger';
+import { abandonable } from './abandonable';
+import { begin, begun, ethereum, include, sign, type Fixture } from '../ledger/fixture';
+import { useFundedFixture } from './fixture';
+
+/** Transfers of one sender are executed in the order of their nonces. */
+
+let fixture: Fixture;
+const { row, locked } = useFundedFixture((it) => (fixture = it));
+
+const countAttempts = async (): Promise<number> => {
+  const [row] = await fixture.database.query<[{ count: number }]>('select count(*)::int as count from transfer_attempts');
+  return row.count;
+};
+const small = () => locked({ amount: '1' });
+const park = (txId: string) => fixture.ledger.parkTransfer({ txId, code: 'stuck', reason: 'fees are beyond the bound' });
+const sent = async (txId: string, attempt = 1): Promise<void> => {
+  await sign(fixture, txId, attempt, { maxFeePerGas: 2_000_000_000n + BigInt(attempt) * 500_000_000n });
+  await fixture.ledger.markSubmitted({ txId, attempt });
+};
+
+describe('behind a transfer that waits for an operator', () => {
+  test('100 transfers: none of them is signed, each may be cancelled, and all go on when it is retried', async () => {
+    const parked = await small();
+    await begun(fixture, { txId: parked });
+    await park(parked);
+    const behind: string[] = [];
+    for (let count = 0; count < 100; count += 1) behind.push(await small());
+    for (const txId of behind) {
+      const reason = expect.stringContaining(parked);
+      expect(await begin(fixture, { txId })).toEqual({ outcome: 'wait', reason, isBehind: true });
+      expect(await fixture.ledger.readTurn({ txId })).toEqual({ outcome: 'behind' });
+    }
+    expect(await countAttempts()).toBe(1);
+    const [cancelled, ...rest] = behind as [string, ...string[]];
+    expect(await fixture.ledger.cancelTransfer({ txId: cancelled })).toEqual({ status: 'CANCELLED' });
+
+    await fixture.ledger.beginSigning({ txId: parked, lastAttempt: 1, kind: 'resume' });
+    for (const txId of rest) {
+      expect(await fixture.ledger.readTurn({ txId })).toEqual({ outcome: 'free' });
+      await begun(fixture, { txId });
+    }
+    expect(await countAttempts()).toBe(100);
+  }, 60_000);
+
+  test.each<[string, (txId: string) => Promise<unknown>]>([
+    [
+      'its cancellation has begun',
+      (txId) => abandonable(fixture, txId).then(() => begun(fixture, { txId, attempt: 2, kind: 'cancellation' })),
+    ],
+    ['the chain has executed it', (txId) => include(fixture, txId, 1, { depth: 1 })],
+    [
+      'none of its attempts can be executed any more',
+      () => fixture.database.query(`update transfer_attempts set impossible_proof = '{"used_by": "0x"}'`),
+    ],
+  ])('they go on once %s', async (_, resolve) => {
+    const parked = await small();
+    await sign(fixture, parked);
+    await park(parked);
+    const txId = await small();
+    expect(await begin(fixture, { txId })).toMatchObject({ outcome: 'wait', isBehind: true });
+    await resolve(parked);
+    expect(await begin(fixture, { txId })).toMatchObject({ outcome: 'begun' });
+  });
+
+  test('one that waits before it was signed keeps nobody waiting', async () => {
+    await park(await small());
+    expect(await begin(fixture, { txId: await small() })).toMatchObject({ outcome: 'begun' });
+  });
+
+  test('they take no room of those that are in flight', async () => {
+    const parked = await small();
+    await begun(fixture, { txId: parked });
+    await small();
+    await fixture.database.query('delete from workflow_outbox');
+    const takesRoom = () =>
+      new StartLimits({ ...roomyStartLimits, maxInFlight: 1 }, () => Promise.resolve(new Map())).take(
+        fixture.database.manager,
+        ethereum.name,
+      );
+    expect(await takesRoom()).toBe(false);
+    await park(parked);
+    expect(await takesRoom()).toBe(true);
+    // as settlements are, whose sender is no account of a client
+    const change = (changes: string) =>
+      fixture.database.transaction(async (manager) => {
+        await manager.query('set local session_replication_role = replica');
+        await manager.query(
+          `update transactions t set ${changes} from transactions p where p.tx_id = $1 and t.status = 'PENDING'`,
+          [parked],
+        );
+      });
+    await change('account_id = null, is_held = false');
+    expect(await takesRoom()).toBe(false);
+    await change('account_id = p.account_id, is_held = true');
+  });
+});
+
+describe('only the head of the line is replaced', () => {
+  test('one behind is replaced once the one in front is executed', async () => {
+    const [head, next] = [await small(), await small()];
+    await sent(head);
+    await sent(next);
+    const replacement = { attempt: 2, fees: { maxFeePerGas: 3_000_000_000n } };
+    expect(await begin(fixture, { txId: next, ...replacement })).toMatchObject({
+      outcome: 'refused',
+      isFollowed: true,
+      reason: expect.stringContaining(head),
+    });
+    expect(await begin(fixture, { txId: head, ...replacement })).toMatchObject({ outcome: 'begun' });
+    await include(fixture, head, 1, { depth: 1 });
+    expect(await begin(fixture, { txId: next, ...replacement })).toMatchObject({ outcome: 'begun' });
+    expect((await row(next)).status).toBe('SUBMITTED');
+  });
+
+  test('a cancellation is begun at once wherever it stands; another one at a higher fee waits for its place', async () => {
+    const [head, next] = [await small(), await small()];
+    await sent(head);
+    await sent(next);
+    await abandonable(fixture, next);
+    const cancellation = (attempt: number) => ({
+      txId: next,
+      attempt,
+      kind: 'cancellation' as const,
+      fees: { gasLimit: 21_000n, maxFeePerGas: BigInt(attempt + 1) * 1_500_000_000n },
+    });
+    await begun(fixture, cancellation(2));
+    await abandonable(fixture, next);
+    expect(await begin(fixture, cancellation(3))).toMatchObject({ outcome: 'refused', isFollowed: true });
+    await include(fixture, head, 1, { depth: 1 });
+    expect(await begin(fixture, cancellation(3))).toMatchObject({ outcome: 'begun' });
+  });
+});

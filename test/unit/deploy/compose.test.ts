@@ -1,0 +1,205 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { findOnPath } from '../../../dev/binaries';
+import { projectRoot } from '../../../dev/paths';
+import { rpcUrlsVariable } from '../../../src/chains/config';
+import { loadRegistry } from '../../../src/chains/registry';
+import { getChains } from '../../../src/chains/registry/data';
+import { setUpFiles } from '../../../src/cli/setup/deployment-files';
+import { environmentExample } from '../../../src/platform/environment-example';
+import { variables } from '../../../src/platform/variables';
+import { compose, composeText, mounts, secretFiles, type Service, services, words } from './compose-file';
+
+const root = mkdtempSync(path.join(tmpdir(), 'compose-'));
+beforeAll(() => setUpFiles({ root, registry: loadRegistry('sandbox', ['ethereum']) }));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+const inProject = (name: string) => path.join(projectRoot, name);
+const names = (test: (service: Service, name: string) => boolean): string[] =>
+  services.filter(([name, service]) => test(service, name)).map(([name]) => name);
+const get = (name: string): Service => compose.services[name] as Service;
+
+/** As `group` of the variables names them; undefined for what is not of this repository. */
+function processOf(service: Service): string | undefined {
+  const [entry = ''] = words(service).filter((word) => /^dist\/src\/processes\//.test(word));
+  if (entry) return path.basename(entry, '.js');
+  return words(service).includes('bin/gateway.js') ? 'cli' : undefined;
+}
+const ofRepository = services.filter(([, service]) => service.build !== undefined);
+const processes = ofRepository.filter(([, service]) => ![undefined, 'cli'].includes(processOf(service)));
+const jobs = names(({ restart, profiles }) => restart === 'no' && !profiles);
+
+const chainVariables = new Map(
+  (['production', 'sandbox', 'local'] as const)
+    .flatMap((environment) => getChains(environment))
+    .map(({ name }) => [rpcUrlsVariable(name), name]),
+);
+const ofTemporal = [...environmentExample().matchAll(/^#?(TEMPORAL_\w+)=/gm)].map(([, name]) => name);
+
+describe('every service of docker-compose.yml', () => {
+  it.each(ofRepository)('%s runs what the repository has', (_name, service) => {
+    for (const word of words(service)) {
+      if (word.startsWith('dist/'))
+        expect([word, existsSync(inProject(word.replace(/^dist\/(.*)\.js$/, '$1.ts')))]).toEqual([word, true]);
+      else if (/^[\w./-]+\.c?js$/.test(word)) expect([word, existsSync(inProject(word))]).toEqual([word, true]);
+    }
+    for (const word of service.healthcheck?.test ?? []) if (word.endsWith('.cjs')) expect(existsSync(inProject(word))).toBe(true);
+  });
+
+  it.each(ofRepository.filter(([, service]) => processOf(service) !== undefined))(
+    '%s gets variables that its process knows, and all that it requires',
+    (_name, service) => {
+      const process = processOf(service) ?? '';
+      const given = Object.keys(service.environment ?? {});
+      const known = (variable: string): boolean => {
+        if (chainVariables.has(variable) || ofTemporal.includes(variable)) return true;
+        const inFile = variable.endsWith('_FILE');
+        const found = variables[(inFile ? variable.slice(0, -'_FILE'.length) : variable) as keyof typeof variables];
+        return (
+          found !== undefined &&
+          (!inFile || found.inFile) &&
+          (found.group === 'all processes' || found.group.split(', ').includes(process))
+        );
+      };
+      expect(given.filter((variable) => !known(variable))).toEqual([]);
+      if (process === 'cli') return;
+      const required = Object.entries(variables).filter(
+        ([, { group, schema }]) =>
+          (group === 'all processes' || group.split(', ').includes(process)) &&
+          (schema.describe() as { flags?: { presence?: string } }).flags?.presence === 'required',
+      );
+      expect(required.map(([variable]) => variable).filter((it) => !given.includes(it) && !given.includes(`${it}_FILE`))).toEqual(
+        [],
+      );
+    },
+  );
+
+  it.each(services)('%s reads secrets that the set-up writes for it, and cannot change them', (_name, service) => {
+    for (const file of secretFiles(service)) expect([file, existsSync(path.join(root, file))]).toEqual([file, true]);
+    if (service === get('setup')) return;
+    for (const { volume, isReadOnly } of mounts(service))
+      if (volume.startsWith('secrets-')) expect([volume, isReadOnly]).toEqual([volume, true]);
+  });
+
+  it.each(services)('%s has no more rights than it needs', (name, service) => {
+    expect(service.read_only).toBe(true);
+    expect(service.cap_drop).toEqual(['ALL']);
+    expect(service.security_opt).toEqual(['no-new-privileges:true']);
+    expect(service.mem_limit).toMatch(/^\d+[mg]$/);
+    expect(service.pids_limit).toBeGreaterThan(0);
+    expect(service.user).toMatch(name === 'setup' ? /^0:0$/ : /^[1-9]\d*:[1-9]\d*$/);
+    expect(service.cap_add ?? []).toEqual(name === 'setup' ? ['CHOWN', 'DAC_OVERRIDE', 'FOWNER'] : []);
+    expect(service.image).toMatch(service.build ? /^custody-gateway[\w-]*:\$\{GATEWAY_VERSION:-local\}$/ : /:\d+\.\d+[\w.-]*$/);
+    for (const port of service.ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:/);
+  });
+
+  it.each(services)(
+    '%s waits for services that there are, and that say when they are ready',
+    (_name, { depends_on = {}, ...service }) => {
+      for (const [other, { condition }] of Object.entries(depends_on)) {
+        const isJob = jobs.includes(other);
+        expect([other, condition]).toEqual([other, isJob ? 'service_completed_successfully' : 'service_healthy']);
+        if (!isJob) expect(get(other).healthcheck).toBeDefined();
+      }
+      for (const network of service.networks ?? []) expect(compose.networks).toHaveProperty([network]);
+      for (const { volume } of mounts(service)) expect(compose.volumes).toHaveProperty([volume]);
+      if (service.restart !== 'no') expect(service.healthcheck).toBeDefined();
+    },
+  );
+});
+
+it.each(['setup files', 'setup databases', 'migrate', 'temporal setup'])(
+  'gateway %s is a command, with the options it is given',
+  async (name) => {
+    const service = Object.values(compose.services).find((it) => words(it).join(' ').includes(`bin/gateway.js ${name}`));
+    const { stdout } = await promisify(execFile)(process.execPath, [inProject('bin/gateway.js'), ...name.split(' '), '--help']);
+    const options = words(service as Service).filter((word) => word.startsWith('--'));
+    expect(service).toBeDefined();
+    expect(stdout).toContain(`gateway ${name}`);
+    for (const option of options) expect(stdout).toContain(`${option} `);
+  },
+);
+
+describe('secrets', () => {
+  /** Beside the set-up, and the process that the volume is named after. */
+  const others: Record<string, string[]> = {
+    operator: ['gateway', 'temporal-setup', 'first-client'],
+    migrate: ['first-client'],
+  };
+
+  it('of a process are mounted by no other one', () => {
+    for (const volume of Object.keys(compose.volumes).filter((it) => it.startsWith('secrets-'))) {
+      const owner = volume.slice('secrets-'.length);
+      const users = names((service) => mounts(service).some((mount) => mount.volume === volume));
+      expect([volume, users.filter((user) => !['setup', owner, ...(others[owner] ?? [])].includes(user))]).toEqual([volume, []]);
+      expect(users.length).toBeGreaterThan(1);
+    }
+    expect(names((service) => mounts(service).some(({ volume }) => volume === 'setup'))).toEqual(['setup']);
+  });
+
+  it('have a volume for each folder that the set-up writes, and no other file', () => {
+    const folders = [...new Set(mounts(get('setup')).map(({ at }) => at.replace('/secrets/', '')))].sort();
+    const written = readdirSync(root).sort();
+    expect(folders).toEqual(written);
+    expect(composeText).not.toMatch(/\.\/secrets|^secrets:/m);
+  });
+
+  it('the server of Temporal finds the files that its configuration names', () => {
+    const named = readFileSync(path.join(root, 'temporal/server.yaml'), 'utf8').match(/\/run\/secrets\/\w+/g) ?? [];
+    expect(named.length).toBeGreaterThan(10);
+    for (const file of named) expect([file, existsSync(path.join(root, 'temporal', path.basename(file)))]).toEqual([file, true]);
+    expect(mounts(get('temporal'))).toEqual([{ volume: 'secrets-temporal', at: '/run/secrets', isReadOnly: true }]);
+  });
+});
+
+describe('networks', () => {
+  it('reach Postgres, Temporal and the signing nodes from nowhere but the inside', () => {
+    for (const name of ['postgres', 'temporal', 'authoriser', 'databases', 'migrate'])
+      expect(get(name).networks).toEqual(['core']);
+    for (const network of ['core', 'mpc']) expect(compose.networks[network]).toEqual({ internal: true });
+    expect(names(({ networks = [] }) => networks.includes('mpc'))).toEqual(['mpc-node-1', 'mpc-node-2', 'mpc-node-3']);
+    expect(names(({ ports }) => ports !== undefined)).toEqual(['temporal-ui', 'api']);
+    expect(get('setup').network_mode).toBe('none');
+  });
+});
+
+it('processes get longer to stop than they take, in seconds', () => {
+  const drains: Record<string, number> = { api: 25 + 10, worker: 20 + 10, authoriser: 10, 'mpc-node': 5 + 6 };
+  for (const [name, service] of processes) {
+    const seconds = Number(/^(\d+)s$/.exec(service.stop_grace_period ?? '')?.[1]);
+    expect([name, seconds > (drains[processOf(service) ?? ''] ?? Infinity)]).toEqual([name, true]);
+  }
+  expect(processes.map(([name]) => name)).toEqual(['api', 'worker', 'authoriser', 'mpc-node-1', 'mpc-node-2', 'mpc-node-3']);
+});
+
+it('endpoints of every chain can be given, and the set-up asks for them', () => {
+  for (const name of ['setup', 'api', 'worker'])
+    for (const variable of chainVariables.keys()) expect(get(name).environment).toHaveProperty([variable]);
+});
+
+it('what try.env sets is read by the file', () => {
+  const set = readFileSync(inProject('try.env'), 'utf8').match(/^\w+(?==)/gm) ?? [];
+  for (const name of set.filter((it) => it !== 'COMPOSE_PROFILES')) expect(composeText).toContain(`\${${name}:-`);
+});
+
+it('images are built from files that there are, and that the context has', () => {
+  const dockerfile = readFileSync(inProject('Dockerfile'), 'utf8');
+  const stages = [...dockerfile.matchAll(/^FROM \S+ AS (\S+)/gm)].map(([, stage]) => stage);
+  for (const [, { build }] of ofRepository) expect(stages).toContain(build?.target);
+  const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, sources = '']) => sources.split(' '));
+  const ignored = readFileSync(inProject('.dockerignore'), 'utf8').trim().split('\n');
+  expect(copied.length).toBeGreaterThan(10);
+  for (const source of copied) {
+    expect([source, existsSync(inProject(source))]).toEqual([source, true]);
+    expect(ignored.filter((entry) => source === entry || source.startsWith(`${entry}/`))).toEqual([]);
+  }
+});
+
+const parser = findOnPath('docker-compose');
+(parser ? it : it.skip)('docker-compose accepts the file (skipped where docker-compose is not installed)', async () => {
+  const { stdout } = await promisify(execFile)(parser ?? '', ['-f', inProject('docker-compose.yml'), 'config', '--services']);
+  expect(stdout.trim().split('\n').sort()).toEqual(Object.keys(compose.services).sort());
+});
