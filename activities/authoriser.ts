@@ -9,9 +9,9 @@ import { getSignedType } from '../src/signed-types';
 import type { AuthoriserDependencies } from '../src/transfers/dependencies';
 import { recordNodeRefusals } from '../src/transfers/sign/node-refusals';
 import { orderKeyBinding, orderKeyGeneration } from '../src/wallets/key-orders';
-import { offerKeyAhead, orderKeyAhead, takeKeyAhead } from '../src/wallets/keys-ahead';
+import { offerPooledKey, orderPooledKey, takePooledKey } from '../src/wallets/pooled-keys';
 
-/** The table of signed types is that of production unless a test has one of its own; without `keyPoolSize` no key is generated ahead. */
+/** The table of signed types is that of production unless a test has one of its own; without `keyPoolSize` no key is ordered for the pool. */
 export type AuthoriserActivityOptions = Omit<AuthoriserDependencies, 'alarms' | 'getSignedType'> &
   Partial<Pick<AuthoriserDependencies, 'getSignedType'>> & { log?: AlertLog; keyPoolSize?: number };
 
@@ -27,9 +27,9 @@ export function createAuthoriserActivities({
     recordNodeRefusals: (input) => recordNodeRefusals(dependencies, input),
     orderKeyGeneration: (input) => orderKeyGeneration(dependencies, input),
     orderKeyBinding: (input) => orderKeyBinding(dependencies, input),
-    orderKeyAhead: (input) => orderKeyAhead({ ...dependencies, keyPoolSize }, input),
-    offerKeyAhead: (input) => offerKeyAhead(dependencies, input),
-    takeKeyAhead: (input) => takeKeyAhead(dependencies, input),
+    orderPooledKey: (input) => orderPooledKey({ ...dependencies, keyPoolSize }, input),
+    offerPooledKey: (input) => offerPooledKey(dependencies, input),
+    takePooledKey: (input) => takePooledKey(dependencies, input),
     orderAccountKey: (input) => orderAccountKey(dependencies, input),
     orderAccountKeyBinding: (input) => orderAccountKeyBinding(dependencies, input),
     orderBlacklistPage: (input) => orderBlacklistPage(dependencies, input),

@@ -49,7 +49,7 @@ import { WalletSums0064 } from './0064-wallet-sums';
 import { ListTotals0065 } from './0065-list-totals';
 import { BlacklistClaims0066 } from './0066-blacklist-claims';
 import { PayerBrake0068 } from './0068-payer-brake';
-import { KeysAhead0070 } from './0070-keys-ahead';
+import { PooledKeys0070 } from './0070-pooled-keys';
 
 /** In this order. A released migration is never edited: a change is a new file. */
 export const migrations = [
@@ -104,5 +104,5 @@ export const migrations = [
   ListTotals0065,
   BlacklistClaims0066,
   PayerBrake0068,
-  KeysAhead0070,
+  PooledKeys0070,
 ];

@@ -368,11 +368,11 @@ export const senderLineRights: Rights = {
   reservations: { gateway_api: 'select' },
 };
 
-/** Granted by the migration that adds the table. */
-export const keyAheadRights: Rights = {
-  keys_ahead: {
-    gateway_worker: 'select',
-    gateway_authoriser: 'select, insert (key_id), update (offered_at, wallet_id, taken_at)',
+/** Granted by the migration that adds the table and the view. */
+export const pooledKeyRights: Rights = {
+  pooled_keys: {
+    gateway_authoriser: 'select, insert (key_id), update (wallet_id, taken_at)',
     gateway_operator: 'select',
   },
+  free_pooled_keys: { gateway_worker: 'select', gateway_authoriser: 'select', gateway_operator: 'select' },
 };

@@ -6,7 +6,7 @@ export const workflowTypes = {
   transfer: 'transfer',
   generateKey: 'generateKey',
   generateAccountKey: 'generateAccountKey',
-  generateKeysAhead: 'generateKeysAhead',
+  fillKeyPool: 'fillKeyPool',
   followChain: 'followChain',
   deliverWebhooks: 'deliverWebhooks',
   distributeBlacklist: 'distributeBlacklist',
@@ -21,7 +21,7 @@ export const generateKeyWorkflowId = (walletId: string): string => `generate-key
 export const generateAccountKeyWorkflowId = (accountId: string): string => `generate-account-key-${accountId}`;
 
 /** One at a time: the nodes generate one key at a time. */
-export const generateKeysAheadWorkflowId = 'generate-keys-ahead';
+export const fillKeyPoolWorkflowId = 'fill-key-pool';
 
 export const distributeBlacklistWorkflowId = (clientId: string): string => `distribute-blacklist-${clientId}`;
 

@@ -5,7 +5,8 @@ import type { ChainRegistry } from '../chains/registry';
 import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
 import { EarlierAttempts } from './earlier-attempts';
-import { KeysAhead } from './keys-ahead';
+import { IdleClock } from './idle-clock';
+import { PooledKeys } from './pooled-keys';
 import type { MpcNodeActivities } from '../messages/signing';
 import type { Identity } from './identity';
 import type { OrderVerifier } from './order-verifier';
@@ -17,7 +18,6 @@ import { openRecords } from './records';
 import { RefusalReport } from './refusal-report';
 import { RefusedRequests } from './refused-requests';
 import { SeenOrders } from './seen-orders';
-import { SigningClock } from './signing-clock';
 import { SigningHandler } from './signing-handler';
 import { SessionManager } from './session-manager';
 import type { ShareStore } from './store';
@@ -77,18 +77,18 @@ export async function createMpcNode({
   getFamily = getRealFamily,
 }: MpcNodeOptions): Promise<MpcNode> {
   const self = identity.index;
-  // one key generation at a time; more are open while one of them ends
+  // each of the three nodes may initiate one key generation at a time
   const engine = given ?? new ProtocolEngine({ maxKeygenSessions: 4, maxSignSessions: 256 });
   const client = new TransportClient(identity, peers);
   const records = await openRecords({ identity, store, client, mark, limits, logger });
   const { admission, bans } = records;
   const seen = new SeenOrders(store.database);
   const earlier = new EarlierAttempts({ self, registry, getFamily, provers });
-  const clock = new SigningClock();
+  const clock = new IdleClock();
   const handler = new SigningHandler({
     ...{ self, engine, store, registry, getFamily, orders, seen },
     ...{ earlier, admission, bans, logger },
-    ahead: new KeysAhead(self, store, clock),
+    pooled: new PooledKeys(self, store, clock),
   });
   const refusals = new RefusalReport(self, logger, new RefusedRequests(store.database));
   const sessions = new SessionManager({

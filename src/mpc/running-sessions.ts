@@ -2,10 +2,10 @@ import type { NodeIndex } from '../messages/nodes';
 import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
 import { activeSessions, sessionOutcomes, sessionSeconds } from './metrics';
+import type { IdleClock } from './idle-clock';
 import type { PeerLink } from './peer-link';
 import type { Session } from './session';
 import { toFailure, unavailable } from './session-failure';
-import type { SigningClock } from './signing-clock';
 
 interface RunningSession {
   session: Session;
@@ -16,7 +16,7 @@ interface RunningSession {
 export interface RunningSessionsOptions {
   self: NodeIndex;
   link: Pick<PeerLink, 'abort'>;
-  clock: SigningClock;
+  clock: IdleClock;
   logger: Logger;
 }
 
@@ -52,7 +52,7 @@ export class RunningSessions {
     const role = initiator === self ? 'initiator' : 'participant';
     const log = logger.child({ session: handle.slice(0, 16), kind, role, peers: session.others });
     const begun = process.hrtime.bigint();
-    const ended = kind === 'sign' ? clock.begin() : undefined;
+    const ended = clock.begin();
     const outcome = work();
     this.running.set(handle, { session, keyId, done: outcome.then(ignore, ignore) });
     activeSessions.inc({ kind });
@@ -71,7 +71,7 @@ export class RunningSessions {
     } finally {
       session.end(unavailable('the session has ended'));
       this.running.delete(handle);
-      ended?.();
+      ended();
       activeSessions.dec({ kind });
     }
   }

@@ -3,13 +3,13 @@ import type { Hex } from '../chains/types';
 import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
 import type { NodeIndex } from '../messages/nodes';
+import type { IdleClock } from './idle-clock';
 import type { PeerLink } from './peer-link';
 import { RunningSessions } from './running-sessions';
 import { Session } from './session';
 import { unavailable } from './session-failure';
-import type { SigningClock } from './signing-clock';
 import { decodeProposal, decodeRoster, type Proposal, type ProposalAnswer, type SessionParams } from './session-params';
-import { isOneAtATime, limitsOf, type SessionLimits, sessionLimits, SessionSlots } from './session-slots';
+import { limitsOf, type SessionLimits, sessionLimits, SessionSlots } from './session-slots';
 import type { Recorded, SessionTask } from './session-task';
 import { StallClock } from './stall-clock';
 import type { SignedStatement } from './statement';
@@ -21,10 +21,12 @@ export interface SessionManagerOptions {
   link: PeerLink;
   /** Verifies a peer's proposal. @throws GatewayError when this node refuses to take part. */
   acceptProposal: (params: SessionParams, statement?: SignedStatement) => Promise<SessionTask<unknown> | Recorded>;
-  clock: SigningClock;
+  clock: IdleClock;
   logger: Logger;
   limits?: SessionLimits;
 }
+
+const maxAbortedEarly = 64;
 
 /** All sessions of a node: those it initiates and those it takes part in. */
 export class SessionManager {
@@ -33,6 +35,8 @@ export class SessionManager {
   private readonly limits: SessionLimits;
   /** Randomness already known in sessions of three nodes that have not received the roster yet. */
   private readonly pendingRosters = new WeakMap<Session, Partial<Record<NodeIndex, Buffer>>>();
+  /** Handles that were aborted before this node had their sessions: their proposal is being verified, or late. */
+  private readonly abortedEarly = new Set<string>();
   private readonly stalls = new StallClock();
   private draining = false;
 
@@ -54,16 +58,13 @@ export class SessionManager {
   async initiate<R>(params: SessionParams, task: SessionTask<R>): Promise<R> {
     let free: (() => void) | undefined;
     try {
-      if (!isOneAtATime(params)) free = await this.takeSlot(params);
+      free = await this.takeSlot(params);
       const randomness = randomBytes(32);
       const handle = randomness.toString('hex');
       const session = this.open(params, handle);
       return await this.running.run(handle, session, task.keyId, async () => {
         const proposal = { params, randomness, ...(task.statement && { statement: task.statement }) };
-        const takeOwn = async () => {
-          free ??= await this.takeSlot(params);
-        };
-        const recorded = await this.agree(session, handle, { proposal, takeOwn }, task);
+        const recorded = await this.agree(session, handle, proposal, task);
         return recorded === undefined ? task.run(session) : this.adopt(task, recorded);
       });
     } finally {
@@ -88,6 +89,10 @@ export class SessionManager {
       if (this.running.has(handle)) {
         task.dispose();
         throw alreadyProposed();
+      }
+      if (this.abortedEarly.delete(handle)) {
+        task.dispose();
+        throw unavailable(`node ${from} has aborted the session`);
       }
       const own = randomBytes(32);
       const session = this.open(params, handle);
@@ -139,7 +144,15 @@ export class SessionManager {
   /** Another participant has aborted: this node ends the session too. */
   onAbort(from: NodeIndex, handle: string, reason: string): void {
     const session = this.running.find(handle);
+    if (!session) this.rememberAborted(handle);
     if (session?.others.includes(from)) session.endByPeer(unavailable(`node ${from} aborted the session: ${reason}`));
+  }
+
+  /** Else this node would wait for an initiator that has given up, with its slot taken. */
+  private rememberAborted(handle: string): void {
+    this.abortedEarly.add(handle);
+    const [oldest] = this.abortedEarly;
+    if (this.abortedEarly.size > maxAbortedEarly && oldest !== undefined) this.abortedEarly.delete(oldest);
   }
 
   /** Ends every session with this peer by this key. */
@@ -169,17 +182,12 @@ export class SessionManager {
   }
 
   /** Returns the signature of a participant that has it already; else the session id is agreed on. */
-  private async agree<R>(
-    session: Session,
-    handle: string,
-    { proposal, takeOwn }: Invitation,
-    task: SessionTask<R>,
-  ): Promise<Hex | undefined> {
+  private async agree<R>(session: Session, handle: string, proposal: Proposal, task: SessionTask<R>): Promise<Hex | undefined> {
     const { link, self } = this.options;
-    const responses = isOneAtATime(proposal.params)
-      ? await this.proposeInOrder(proposal, takeOwn)
-      : // waits for every response, so that an abort cannot reach a peer while it still verifies the proposal
-        await Promise.allSettled(session.others.map(async (party) => [party, await link.propose(party, proposal)] as const));
+    // waits for every response, so that an abort cannot reach a peer while it still verifies the proposal
+    const responses = await Promise.allSettled(
+      session.others.map(async (party) => [party, await link.propose(party, proposal)] as const),
+    );
     const roster = new Map([[self, proposal.randomness]]);
     for (const response of responses) {
       if (response.status === 'rejected') throw response.reason;
@@ -191,23 +199,6 @@ export class SessionManager {
     session.agree(roster);
     if (session.others.length > 1) await Promise.all(session.others.map((party) => link.roster(party, handle, roster)));
     return undefined;
-  }
-
-  /**
-   * Each participant has one place for such sessions: asked for in the order of their numbers, the own one in its turn, two initiators
-   * cannot each hold what the other one waits for.
-   */
-  private async proposeInOrder(
-    proposal: Proposal,
-    takeOwn: () => Promise<void>,
-  ): Promise<PromiseFulfilledResult<readonly [NodeIndex, ProposalAnswer]>[]> {
-    const { link, self } = this.options;
-    const responses: PromiseFulfilledResult<readonly [NodeIndex, ProposalAnswer]>[] = [];
-    for (const party of [...proposal.params.participants].sort()) {
-      if (party === self) await takeOwn();
-      else responses.push({ status: 'fulfilled', value: [party, await link.propose(party, proposal)] });
-    }
-    return responses;
   }
 
   private adopt<R>(task: SessionTask<R>, recorded: Hex): Promise<R> {
@@ -223,12 +214,6 @@ export class SessionManager {
     free();
     throw stopping();
   }
-}
-
-/** What is sent to the others, and what takes the own place for the session. */
-interface Invitation {
-  proposal: Proposal;
-  takeOwn: () => Promise<void>;
 }
 
 const alreadyProposed = (): GatewayError => new GatewayError('invalid_parameter', 'this session was already proposed');

@@ -33,8 +33,6 @@ export interface ShareStoreOptions {
   keks: Buffer[];
   /** migrations/mpc-node/index.ts. */
   migrations: (new () => object)[];
-  /** Keys of no client that may be stored at the same time; absent: none. */
-  maxKeysAhead?: number;
 }
 
 const poolSize = 10;
@@ -54,7 +52,6 @@ export class ShareStore {
     /** The node's own database; journal and bans are in it too. */
     readonly database: DataSource,
     private readonly cipher: ShareCipher,
-    private readonly maxKeysAhead: number,
   ) {
     this.blacklist = new BlacklistCopy(database);
   }
@@ -64,7 +61,7 @@ export class ShareStore {
    * assigned to the node and the first key.
    * @throws ConfigError when it belongs to another node, or a share to another key; any other error means that the database is not reachable (yet).
    */
-  static async open({ url, node, keks, migrations, maxKeysAhead = 0 }: ShareStoreOptions): Promise<ShareStore> {
+  static async open({ url, node, keks, migrations }: ShareStoreOptions): Promise<ShareStore> {
     const copies = keks.map((kek) => Buffer.from(kek));
     const cipher = new ShareCipher(copies, node);
     const database = await connect(url, node, migrations);
@@ -77,24 +74,20 @@ export class ShareStore {
       throw error;
     }
     for (const kek of keks) kek.fill(0);
-    return new ShareStore(database, cipher, maxKeysAhead);
+    return new ShareStore(database, cipher);
   }
 
   /**
    * Stores a share durably. Idempotent for the same share.
-   * @throws GatewayError order_refused for one of no client when there are enough of them. Error when another share is stored under this
-   * key id; it is never overwritten.
+   * @throws Error when another share is stored under this key id; it is never overwritten.
    */
   async put(key: Omit<UnlockedKey, 'walletId'>): Promise<void> {
     const { ciphertext, iv, tag, kekFingerprint } = this.cipher.seal(key.share, { ...key, owner: null });
-    const inserted = await this.database.transaction(async (manager) => {
-      if (key.clientId === null) await this.assertRoomAhead(manager, key.keyId);
-      return manager.query<unknown[]>(
-        `insert into key_shares (key_id, protocol, public_key, chain_code, ciphertext, iv, tag, kek_fingerprint, client_id)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict (key_id) do nothing returning key_id`,
-        [key.keyId, key.protocol, key.publicKey, key.chainCode, ciphertext, iv, tag, kekFingerprint, key.clientId],
-      );
-    });
+    const inserted = await this.database.query<unknown[]>(
+      `insert into key_shares (key_id, protocol, public_key, chain_code, ciphertext, iv, tag, kek_fingerprint, client_id)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict (key_id) do nothing returning key_id`,
+      [key.keyId, key.protocol, key.publicKey, key.chainCode, ciphertext, iv, tag, kekFingerprint, key.clientId],
+    );
     if (inserted.length > 0) return;
     const present = await this.unlock(key.keyId);
     try {
@@ -153,18 +146,12 @@ export class ShareStore {
     return counted > 0;
   }
 
-  /**
-   * There may be another key of no client beside those that are stored. The lock is held to the end of the database transaction.
-   * @throws GatewayError order_refused
-   */
-  async assertRoomAhead(manager: EntityManager, keyId: string): Promise<void> {
-    await manager.query(`select pg_advisory_xact_lock(hashtextextended('keys_ahead', 0))`);
-    const [stored] = await manager.query<{ others: number }[]>(
-      'select count(*)::int as others from key_shares where client_id is null and key_id <> $1',
-      [keyId],
+  /** Shares of keys that belong to no client. */
+  async countUnowned(): Promise<number> {
+    const [found] = await this.database.query<{ count: number }[]>(
+      'select count(*)::int as count from key_shares where client_id is null',
     );
-    if ((stored?.others ?? 0) >= this.maxKeysAhead)
-      throw new GatewayError('order_refused', `client_id: this node keeps ${this.maxKeysAhead} keys of no client, and no more`);
+    return found?.count ?? 0;
   }
 
   /** Whether a share is stored under this id; does not decrypt it. */

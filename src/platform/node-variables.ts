@@ -51,11 +51,6 @@ export const nodeVariables = {
     Joi.string(),
     "Path of a JSON file with this node's own limits (docs/signing-nodes.md); without it there are none.",
   ),
-  MPC_NODE_MAX_KEYS_AHEAD: variable(
-    'mpc-node',
-    Joi.number().integer().min(0).max(1_000).default(16),
-    'Keys of no client that this node keeps at most: those that are generated before a wallet wants one (KEY_POOL_SIZE).',
-  ),
   MPC_NODE_ORDER_KEYS: variable(
     'mpc-node',
     secretText().required(),

@@ -40,7 +40,6 @@ runMain('mpc-node', async () => {
     'MPC_NODE_KEK',
     'MPC_NODE_JOURNAL_MARK',
     'MPC_NODE_LIMITS',
-    'MPC_NODE_MAX_KEYS_AHEAD',
     'MPC_NODE_ORDER_KEYS',
     'MPC_NODE_DEPLOYMENT',
   ]);
@@ -89,7 +88,7 @@ runMain('mpc-node', async () => {
   const url = config.MPC_NODE_DATABASE_URL;
   const store = await untilUp(
     "this node's Postgres",
-    () => ShareStore.open({ url, node: index, keks, migrations, maxKeysAhead: config.MPC_NODE_MAX_KEYS_AHEAD }),
+    () => ShareStore.open({ url, node: index, keks, migrations }),
     logger,
     stop,
   );

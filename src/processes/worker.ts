@@ -194,7 +194,7 @@ runMain('worker', async () => {
       run: () => restartLostGenerations(database, keyGeneration),
     },
     {
-      name: 'have keys generated ahead',
+      name: 'fill the pool of keys',
       everyMs: 5_000,
       run: () => fillKeyPool(database, temporal, config.KEY_POOL_SIZE),
     },

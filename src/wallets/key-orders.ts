@@ -5,7 +5,7 @@ import type { Orders } from '../orders/orders';
 import { inTransaction } from '../platform/database';
 import { GatewayError, notFound } from '../platform/errors';
 import type { WalletEntity } from './entity';
-import { isTakenBy } from './keys-ahead';
+import { isOfWallet } from './pooled-keys';
 import { findWalletForUpdate } from './lock';
 
 interface KeyOrders {
@@ -16,7 +16,10 @@ interface KeyOrders {
 /** Key generations that a wallet may take. */
 const maxAttempts = 1_000_000;
 
-/** To generate a key and to test it. @throws GatewayError invalid_parameter for a key id that is not of this wallet; as findWithoutKey and assertRoomForKeyOrder. */
+/**
+ * To generate a key and to test it.
+ * @throws GatewayError invalid_parameter for a key id that is not of this wallet; as findWithoutKey and assertRoomForKeyOrder.
+ */
 export async function orderKeyGeneration({ database, orders }: KeyOrders, input: WalletKey): Promise<{ order: string }> {
   const claims = await inTransaction(database, async (manager) => {
     const { clientId } = await findWithoutKey(manager, input);
@@ -28,13 +31,13 @@ export async function orderKeyGeneration({ database, orders }: KeyOrders, input:
 }
 
 /**
- * To tie a key to the wallet and its client: one that was generated for it, or one that was generated ahead and that it has taken.
+ * To tie a key to the wallet and its client: one that was generated for it, or one of the pool that it has taken.
  * @throws GatewayError as orderKeyGeneration.
  */
 export async function orderKeyBinding({ database, orders }: KeyOrders, input: WalletKey): Promise<{ order: string }> {
   const claims = await inTransaction(database, async (manager) => {
     const { walletId, clientId } = await findWithoutKey(manager, input);
-    if (!isOwnAttempt(input) && !(await isTakenBy(manager, input))) throw notOfWallet();
+    if (!isOwnAttempt(input) && !(await isOfWallet(manager, input))) throw notOfWallet();
     await assertRoomForKeyOrder(manager, { keyId: input.keyId, ownerId: ownerOf(input.keyId), kind: 'bind_key' });
     return orders.issue(manager, { kind: 'bind_key', key_id: input.keyId, wallet_id: walletId, client_id: clientId });
   });

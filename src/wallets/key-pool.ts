@@ -1,25 +1,25 @@
 import type { Client } from '@temporalio/client';
 import type { DataSource } from 'typeorm';
 import { mainTaskQueue } from '../messages/task-queues';
-import { generateKeysAheadWorkflowId, workflowTypes } from '../messages/workflow-ids';
+import { fillKeyPoolWorkflowId, workflowTypes } from '../messages/workflow-ids';
 import { withinMs } from '../platform/temporal';
-import { isWanted } from './keys-ahead';
+import { isWanted } from './pooled-keys';
 
 const startTimeoutMs = 3_000;
 
 /**
- * Has keys generated while fewer are offered than there may be and no wallet waits for one. One run at a time, whoever starts it.
+ * Has keys generated while fewer are free than there may be. One run at a time, whoever starts it.
  * @throws Error when the workflow service does not respond.
  */
 export async function fillKeyPool(database: DataSource, temporal: Client, keyPoolSize: number): Promise<void> {
   if (!(await isWanted(database.manager, keyPoolSize))) return;
   await withinMs(temporal, startTimeoutMs, () =>
-    temporal.workflow.start(workflowTypes.generateKeysAhead, {
-      workflowId: generateKeysAheadWorkflowId,
+    temporal.workflow.start(workflowTypes.fillKeyPool, {
+      workflowId: fillKeyPoolWorkflowId,
       taskQueue: mainTaskQueue,
       workflowIdConflictPolicy: 'USE_EXISTING',
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-      staticSummary: 'Keys generated ahead',
+      staticSummary: 'Keys for wallets to come',
     }),
   );
 }

@@ -6,7 +6,6 @@ export const exempt: Record<string, readonly string[]> = {
   'only a mistake in the code leads there': [
     'workflows/ask-nodes.ts: if (!isActivityError(error)) throw error;',
     "workflows/distribute-blacklist.ts: if (toProblem(error).code !== 'order_refused') throw error;",
-    'workflows/generate-keys-ahead.ts: await signWithEveryShare(async () => (await authoriserActivities.orderKeyAhead({ keyId })) ?? ordered);',
     'workflows/transfer/ask.ts: if (!isActivityError(error) || isCancelled(error)) throw error;',
     'workflows/transfer/index.ts: if (!isActivityError(error) || isCancelled(error)) throw error;',
     "workflows/transfer/prepare.ts: case 'signed':",

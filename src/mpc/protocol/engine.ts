@@ -59,10 +59,7 @@ export interface ProtocolEngineOptions {
   maxSignSessions?: number;
 }
 
-/**
- * Nice value of key generation threads: signing and the event loop have priority. Beside processes that use every core, Linux leaves a tenth
- * of one: the longest step (1.9 s) still ends within the minute that the peers wait. With 19 it would get a seventieth, and would not.
- */
+/** Nice value of key generation threads: signing and the event loop have priority. */
 const keygenNiceness = 10;
 
 /** Rounds of signing whose messages are processed with the share's reusable state: phases 2 and 3. */

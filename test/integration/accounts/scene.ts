@@ -32,6 +32,8 @@ export interface Scene {
   authoriser: AuthoriserActivities;
   /** Set by a test; reset by `reset`. */
   before: { run: Before };
+  /** Runs before a node's answer is given; what it throws is given instead. */
+  after: { run: Before };
   stopWorker(queue: string): Promise<void>;
   startWorker(queue: string): Promise<void>;
   wallet(tenant?: Tenant): Promise<BuiltWallet>;
@@ -65,11 +67,14 @@ export async function createScene({
   const fixture = await createFixture({ chains: registry, attesting, accountKeyGeneration });
   const ledger = createTestLedger({ database: fixture.database, registry, log: fixture.log, keyPoolSize });
   const before: Scene['before'] = { run: () => undefined };
+  const after: Scene['after'] = { run: () => undefined };
   const nodeActivities = (node: NodeIndex) => {
     const ask = <K extends keyof MpcNodeActivities>(name: K) => {
       return async (input: never) => {
         await before.run(node, name);
-        return (group.node(node).activities[name] as (given: never) => Promise<unknown>)(input);
+        const answer = await (group.node(node).activities[name] as (given: never) => Promise<unknown>)(input);
+        await after.run(node, name);
+        return answer;
       };
     };
     return { generateKey: ask('generateKey'), confirmKey: ask('confirmKey'), testSign: ask('testSign'), bindKey: ask('bindKey') };
@@ -96,7 +101,7 @@ export async function createScene({
   };
   await Promise.all(Object.keys(activities).map(startWorker));
   return {
-    ...{ fixture, group, temporal, attesting, authoriser: ledger, before, startWorker, stopWorker },
+    ...{ fixture, group, temporal, attesting, authoriser: ledger, before, after, startWorker, stopWorker },
     wallet: (tenant = fixture.demo) => buildWallet(fixture.database, { clientId: tenant.clientId } as never),
     create: ({ walletId }, key, tenant) =>
       fixture.call('POST', '/accounts', {

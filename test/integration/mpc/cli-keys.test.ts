@@ -56,7 +56,7 @@ describe('kek', () => {
   const [old, next] = [randomBytes(32), randomBytes(32)];
   beforeAll(async () => {
     database = await createNodeDatabase();
-    const store = await ShareStore.open({ url: database.url, node: 1, keks: [Buffer.from(old)], migrations, maxKeysAhead: 100 });
+    const store = await ShareStore.open({ url: database.url, node: 1, keks: [Buffer.from(old)], migrations });
     await store.put({
       keyId: 'k',
       clientId: null,

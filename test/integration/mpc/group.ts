@@ -54,9 +54,6 @@ async function sql(server: string, ...statements: string[]): Promise<void> {
   await client.end();
 }
 
-/** Keys of no client that a node of a group keeps. */
-export const maxKeysAhead = 2;
-
 /** Whose keys they are: `client`, and of this wallet, unless a test says otherwise. */
 export const wallet = '0190b5a4-0000-7000-8000-0000000000f1';
 
@@ -203,7 +200,6 @@ export class Group {
       node: party,
       keks: (this.keks.get(party) ?? []).map((kek) => Buffer.from(kek)),
       migrations,
-      maxKeysAhead,
     });
   }
 

@@ -25,7 +25,7 @@ describe('the database of a node', () => {
   let database: NodeDatabase;
   let store: ShareStore;
   const open = (...keks: Buffer[]) =>
-    ShareStore.open({ url: database.url, node: 1, keks: keks.map((kek) => Buffer.from(kek)), migrations, maxKeysAhead: 100 });
+    ShareStore.open({ url: database.url, node: 1, keks: keks.map((kek) => Buffer.from(kek)), migrations });
   const opens = async (...keks: Buffer[]): Promise<void> => {
     const opened = await open(...keks);
     try {
@@ -139,7 +139,7 @@ describe('a node', () => {
     };
     const [[old], next] = [group.keks.get(1) as [Buffer], randomBytes(32)];
     const before = await group.openStore(1);
-    for (let share = 0; share < 40; share += 1) await before.put({ ...unlockedKey(`other.${share}`), clientId: 'client' });
+    for (let share = 0; share < 40; share += 1) await before.put(unlockedKey(`other.${share}`));
     await before.close();
 
     await restart([next, old]);

@@ -41,7 +41,7 @@ describe('two of three nodes', () => {
 
   test('every node holds its share of the same key, encrypted in its own database', async () => {
     for (const node of [1, 2, 3] as const)
-      expect(await group.node(node).activities.confirmKey({ keyId: key.keyId })).toEqual(key);
+      expect(await group.node(node).activities.confirmKey({ keyId: key.keyId })).toEqual({ ...key, walletId: wallet });
     await expect(group.node(1).activities.confirmKey({ keyId: 'unknown' })).rejects.toMatchObject({ code: 'not_found' });
   });
 
@@ -65,7 +65,7 @@ describe('two of three nodes', () => {
   test('a key signs nothing but test signatures before it is bound, and no test signature afterwards', async () => {
     const unbound = await group.addKey('wallet.unbound', { isBound: false });
     const request = await toRequest(orderedTransfer(unbound, localRegistry, { symbol: 'USDC' }), 2);
-    const refused = { code: 'intent_mismatch', message: expect.stringContaining('signers: ') };
+    const refused = { code: 'signers_unavailable', message: expect.stringContaining('has not bound the key') };
     await expect(group.node(1).activities.signTransaction(request)).rejects.toMatchObject(refused);
     await group.bindKey(1, unbound.keyId);
     // the peer has not bound it yet
@@ -118,7 +118,7 @@ describe('two of three nodes', () => {
     for (const changes of [{ walletId: other }, { clientId: other }])
       await expect(group.bindKey(1, key.keyId, changes)).rejects.toMatchObject({ code: 'business_error' });
     await expect(group.bindKey(1, 'unknown')).rejects.toMatchObject({ code: 'not_found' });
-    expect(await group.node(1).activities.confirmKey({ keyId: key.keyId })).toEqual(key);
+    expect(await group.node(1).activities.confirmKey({ keyId: key.keyId })).toMatchObject(key);
   });
 
   test("an order for another client than the key's is refused", async () => {
@@ -164,16 +164,9 @@ describe('two of three nodes', () => {
     expect(finished).toEqual(['signature', 'signature', 'signature', 'signature', 'key']);
   }, 120_000);
 
-  test('one key is generated at a time: of three nodes that begin at once one goes on, and the others are told that it is busy', async () => {
-    const results = await Promise.allSettled(nodeIndexes.map((node) => group.generateKey(node, `at-once.${node}`)));
-    expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected', 'rejected']);
-    for (const result of results)
-      if (result.status === 'rejected') expect(result.reason).toMatchObject({ code: 'signers_unavailable' });
-  }, 180_000);
-
-  test('keys asked for at one node at once are generated one after the other', async () => {
-    const keys = await Promise.all(['one', 'two'].map((name) => group.generateKey(1, `in-turn.${name}`)));
-    expect(new Set(keys.map(({ publicKey }) => publicKey)).size).toBe(2);
+  test('all three nodes can generate at once', async () => {
+    const keys = await Promise.all(([1, 2, 3] as const).map((node) => group.generateKey(node, `at-once.${node}`)));
+    expect(new Set(keys.map(({ publicKey }) => publicKey)).size).toBe(3);
   }, 180_000);
 
   test('with a node down its pairs fail at once and the other pair signs; once it is back, all pairs sign', async () => {
@@ -196,6 +189,6 @@ describe('two of three nodes', () => {
     }
     const { request, signed } = sign(1, 2);
     verify(await signed, request);
-    expect(await group.node(2).activities.confirmKey({ keyId: key.keyId })).toEqual(key);
+    expect(await group.node(2).activities.confirmKey({ keyId: key.keyId })).toMatchObject(key);
   }, 60_000);
 });

@@ -11,7 +11,7 @@ describe('the share store', () => {
   let store: ShareStore;
   const kek = randomBytes(32);
   const open = (node: 1 | 2 | 3 = 1, key: Buffer = kek) =>
-    ShareStore.open({ url: database.url, node, keks: [Buffer.from(key)], migrations, maxKeysAhead: 100 });
+    ShareStore.open({ url: database.url, node, keks: [Buffer.from(key)], migrations });
   const newKey = (keyId: string) => unlockedKey(keyId, { shareLength: 105_000 });
   const query = async (sql: string, values: unknown[] = []) => {
     const client = new Client({ connectionString: database.url });

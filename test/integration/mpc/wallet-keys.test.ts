@@ -1,14 +1,14 @@
 import { createWalletActivities } from '../../../activities/wallet';
-import { nodeIndexes } from '../../../src/messages/nodes';
+import { type NodeIndex, nodeIndexes } from '../../../src/messages/nodes';
 import { mainTaskQueue } from '../../../src/messages/task-queues';
-import { generateKeysAheadWorkflowId, generateKeyWorkflowId } from '../../../src/messages/workflow-ids';
+import { fillKeyPoolWorkflowId, generateKeyWorkflowId } from '../../../src/messages/workflow-ids';
 import { newId } from '../../../src/platform/ids';
 import { WalletEntity } from '../../../src/wallets/entity';
 import { keyGenerationOn } from '../../../src/wallets/key-generation';
 import { fillKeyPool } from '../../../src/wallets/key-pool';
 import { attestedByAll, loadAttestations } from '../../../src/wallets/attestations';
+import { committedKey, readShare } from '../../shares';
 import { createScene, type Scene } from '../accounts/scene';
-import { maxKeysAhead } from './group';
 
 jest.setTimeout(180_000);
 
@@ -22,15 +22,15 @@ beforeAll(async () => {
 afterAll(() => scene.close());
 afterEach(() => {
   scene.before.run = () => undefined;
+  scene.after.run = () => undefined;
 });
 
 const rows = <R extends object>(statement: string, ...values: unknown[]) => scene.fixture.database.query<R[]>(statement, values);
 /** As one that was generated, tested and offered before. */
 const offered = async (): Promise<string> => {
-  const keyId = `ahead-${newId()}.1`;
-  await rows('insert into keys_ahead (key_id) values ($1)', keyId);
+  const keyId = `pool-${newId()}.1`;
   await scene.group.addKey(keyId, { clientId: null, isBound: false });
-  await scene.authoriser.offerKeyAhead({ keyId });
+  await rows('insert into pooled_keys (key_id) values ($1)', keyId);
   return keyId;
 };
 const newWallet = async (): Promise<string> => {
@@ -64,7 +64,7 @@ const expectActive = async (walletId: string, keyId: string) => {
   expect(attestedByAll(walletId, stored, scene.attesting)).toMatchObject({ key_id: keyId, client_id: clientId });
 };
 
-test('a wallet becomes ACTIVE with a key that was generated ahead, bound and attested by every node', async () => {
+test('a wallet becomes ACTIVE with a key of the pool, bound and attested by every node', async () => {
   const keyId = await offered();
   const walletId = await newWallet();
   expect(await ended(walletId)).toMatchObject({ keyId });
@@ -93,37 +93,78 @@ test('a worker and an authoriser that end between taking and binding: the wallet
   await ended(walletId);
   await expectActive(walletId, keyId);
   // and no second one
-  const taken = await rows<{ key_id: string }>('select key_id from keys_ahead where wallet_id = $1', walletId);
+  const taken = await rows<{ key_id: string }>('select key_id from pooled_keys where wallet_id = $1', walletId);
   expect(taken).toEqual([{ key_id: keyId }]);
 });
 
 test('two wallets at once and one key: one takes it; for the other, as for one whose key a node has bound elsewhere, a key is generated', async () => {
   // the second key of the test before is left, and one node has it bound to another wallet
-  const [left] = await rows<{ key_id: string }>('select key_id from keys_ahead where wallet_id is null');
+  const [left] = await rows<{ key_id: string }>('select key_id from pooled_keys where wallet_id is null');
   await scene.group.bindKey(3, left?.key_id as string, { clientId: scene.fixture.demo.clientId, walletId: newId() });
   const keyId = await offered();
   const wallets = await Promise.all([newWallet(), newWallet()]);
   await Promise.all(wallets.map(ended));
-  const taken = await rows<{ wallet_id: string }>('select wallet_id from keys_ahead where key_id = $1', keyId);
+  const taken = await rows<{ wallet_id: string }>('select wallet_id from pooled_keys where key_id = $1', keyId);
   const winner = taken[0]?.wallet_id as string;
   const loser = wallets.find((walletId) => walletId !== winner) as string;
   await expectActive(winner, keyId);
   await expectActive(loser, `${loser}.1`);
 });
 
-test('the pool is filled up to its size while the nodes are idle, and not beyond what a node keeps', async () => {
+/** As a backup of this node's database has it that was made before the key was bound. */
+async function restoreNode(node: NodeIndex, keyId: string): Promise<void> {
+  await scene.group.query(node, 'alter table key_shares disable trigger key_shares_guard');
+  await scene.group.query(node, 'delete from key_shares where key_id = $1', [keyId]);
+  await scene.group.query(node, 'alter table key_shares enable trigger key_shares_guard');
+  const { publicKey, chainCode } = committedKey;
+  const store = await scene.group.openStore(node);
+  await store.put({ keyId, clientId: null, protocol: 'ecdsa-secp256k1', publicKey, chainCode, share: readShare(node) });
+  await store.close();
+}
+
+test('a restored gateway offers a key that a wallet has, and a restored node has it unbound: no node binds it to another wallet', async () => {
+  const keyId = await offered();
+  const first = await newWallet();
+  await ended(first);
+  await expectActive(first, keyId);
+  await restoreNode(1, keyId);
+  // the gateway's row of before; neither wallet nor orders of the key
+  const { database } = scene.fixture;
+  for (const table of ['pooled_keys', 'orders', 'wallets']) await database.query(`alter table ${table} disable trigger user`);
+  await rows('update pooled_keys set wallet_id = null, taken_at = null where key_id = $1', keyId);
+  await rows(`delete from orders where claims ->> 'key_id' = $1`, keyId);
+  await rows('update wallets set key_id = $2 where wallet_id = $1', first, `${first}.lost`);
+  for (const table of ['pooled_keys', 'orders', 'wallets']) await database.query(`alter table ${table} enable trigger user`);
+  const second = await newWallet();
+  await ended(second);
+  await expectActive(second, `${second}.1`);
+  expect(await rows('select wallet_id from pooled_keys where key_id = $1', keyId)).toEqual([{ wallet_id: second }]);
+  expect((await walletsOf(keyId)).map((share) => share?.wallet_id)).toEqual([null, first, first]);
+  expect(await rows(`select 1 from orders where kind = 'bind_key' and claims ->> 'key_id' = $1`, keyId)).toEqual([]);
+});
+
+test('the pool is filled up to its size while the nodes are idle, also when the answer of a generation is lost', async () => {
   const { database } = scene.fixture;
   const { client } = scene.temporal;
+  let isLost = false;
+  scene.after.run = (node, activity) => {
+    if (activity !== 'generateKey' || isLost) return;
+    isLost = true;
+    throw new Error(`the answer of node ${node} is lost`);
+  };
   await fillKeyPool(database, client, keyPoolSize);
-  await client.workflow.getHandle(generateKeysAheadWorkflowId).result();
-  const free = await rows<{ key_id: string }>('select key_id from keys_ahead where wallet_id is null and offered_at is not null');
+  await client.workflow.getHandle(fillKeyPoolWorkflowId).result();
+  const free = await rows<{ key_id: string }>('select key_id from free_pooled_keys');
   expect(free).toHaveLength(keyPoolSize);
   expect(await walletsOf(free[0]?.key_id as string)).toEqual(nodeIndexes.map(() => ({ wallet_id: null, client_id: null })));
-  const run = await client.workflow.getHandle(generateKeysAheadWorkflowId).describe();
+  const run = await client.workflow.getHandle(fillKeyPoolWorkflowId).describe();
   await fillKeyPool(database, client, keyPoolSize);
-  expect((await client.workflow.getHandle(generateKeysAheadWorkflowId).describe()).runId).toBe(run.runId);
-  expect(maxKeysAhead).toBeGreaterThan(keyPoolSize);
+  expect((await client.workflow.getHandle(fillKeyPoolWorkflowId).describe()).runId).toBe(run.runId);
   const walletId = await newWallet();
   await ended(walletId);
   await expectActive(walletId, free[0]?.key_id as string);
+  expect(isLost).toBe(true);
+  expect(await rows(`select 1 from orders where kind = 'generate_key' and claims ->> 'key_id' like 'pool-%'`)).toHaveLength(
+    keyPoolSize,
+  );
 });

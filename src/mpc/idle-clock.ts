@@ -1,9 +1,9 @@
-/** When this node has signed last: keys are generated ahead only while nobody waits for a signature. */
-export class SigningClock {
+/** How long this node has run no session: keys for the pool are generated only while nobody waits for another one. */
+export class IdleClock {
   private running = 0;
   private endedAt = -Infinity;
 
-  /** A session that signs a transaction begins; call what is returned at its end, once. */
+  /** A session begins; call what is returned at its end, once. */
   begin(): () => void {
     this.running += 1;
     return () => {

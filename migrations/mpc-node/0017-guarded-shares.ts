@@ -1,11 +1,11 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 const schema = /* sql */ `
--- Keys that were generated ahead, for no client yet: counted before another one is generated.
-create index key_shares_ahead on key_shares (key_id) where client_id is null;
+-- Keys of no client yet: counted before another one is generated.
+create index key_shares_of_no_client on key_shares (key_id) where client_id is null;
 
--- Whose a key is is written once (what else a row says is bound into its ciphertext), and a share is never removed: what was bound may hold money, and in a database that was restored a
--- key can look unbound that its peers have bound.
+-- Whose a key is is written once (what else a row says is bound into its ciphertext), and a share is never removed: what was bound may hold
+-- money, and in a database that was restored a key can look unbound that its peers have bound.
 create function guard_key_share() returns trigger language plpgsql as $$
 begin
   if tg_op = 'DELETE' then
@@ -20,9 +20,9 @@ end $$;
 create trigger key_shares_guard before update or delete on key_shares for each row execute function guard_key_share();
 `;
 
-/** Keys that are generated before a wallet wants them; each is bound once. */
-export class KeysAhead0017 implements MigrationInterface {
-  readonly name = 'KeysAhead1700000000017';
+/** A key is bound once, and its share stays. */
+export class GuardedShares0017 implements MigrationInterface {
+  readonly name = 'GuardedShares1700000000017';
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(schema);
