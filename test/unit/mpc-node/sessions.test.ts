@@ -261,6 +261,8 @@ describe('Sessions', () => {
     net.admit = (party) => (party === 3 ? gate : Promise.resolve());
     net.proposeMs = 20;
     await expect(net.initiate(1, all)).rejects.toMatchObject({ code: 'signers_unavailable' });
+    // until the other peer, whose session has ended, has told that too
+    await after(20);
     letGo();
     await after(20);
     net.admit = () => Promise.resolve();
