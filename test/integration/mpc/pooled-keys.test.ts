@@ -101,6 +101,9 @@ test('no key is generated for the pool while a node signs or generates, or has j
   await expect(generatePooled('pool-busy.1')).rejects.toMatchObject({ code: 'signers_unavailable' });
   await generation;
   expect(await group.query(1, `select 1 from key_shares where key_id = 'pool-busy.1'`)).toEqual([]);
-  const [refused] = await group.query<{ count: string }>(1, `select count(*) from refused_requests where reason like '%is busy%'`);
+  const [refused] = await group.query<{ count: string }>(
+    1,
+    `select count(*) from refused_requests where reason like '%is busy%'`,
+  );
   expect(refused?.count).toBe('0');
 });
