@@ -9,14 +9,16 @@ import { getSignedType } from '../src/signed-types';
 import type { AuthoriserDependencies } from '../src/transfers/dependencies';
 import { recordNodeRefusals } from '../src/transfers/sign/node-refusals';
 import { orderKeyBinding, orderKeyGeneration } from '../src/wallets/key-orders';
+import { offerPooledKey, orderPooledKey, takePooledKey } from '../src/wallets/pooled-keys';
 
-/** The table of signed types is that of production unless a test has one of its own. */
+/** The table of signed types is that of production unless a test has one of its own; without `keyPoolSize` no key is ordered for the pool. */
 export type AuthoriserActivityOptions = Omit<AuthoriserDependencies, 'alarms' | 'getSignedType'> &
-  Partial<Pick<AuthoriserDependencies, 'getSignedType'>> & { log?: AlertLog };
+  Partial<Pick<AuthoriserDependencies, 'getSignedType'>> & { log?: AlertLog; keyPoolSize?: number };
 
 /** What the authoriser serves; errors are mapped by withMappedErrors where the process is wired. */
 export function createAuthoriserActivities({
   log = createLogger('authoriser', 'error'),
+  keyPoolSize = 0,
   ...options
 }: AuthoriserActivityOptions): AuthoriserActivities {
   const dependencies: AuthoriserDependencies = { getSignedType, ...options, alarms: new Alarms(log) };
@@ -25,6 +27,9 @@ export function createAuthoriserActivities({
     recordNodeRefusals: (input) => recordNodeRefusals(dependencies, input),
     orderKeyGeneration: (input) => orderKeyGeneration(dependencies, input),
     orderKeyBinding: (input) => orderKeyBinding(dependencies, input),
+    orderPooledKey: (input) => orderPooledKey({ ...dependencies, keyPoolSize }, input),
+    offerPooledKey: (input) => offerPooledKey(dependencies, input),
+    takePooledKey: (input) => takePooledKey(dependencies, input),
     orderAccountKey: (input) => orderAccountKey(dependencies, input),
     orderAccountKeyBinding: (input) => orderAccountKeyBinding(dependencies, input),
     orderBlacklistPage: (input) => orderBlacklistPage(dependencies, input),

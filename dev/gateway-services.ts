@@ -95,7 +95,7 @@ export async function workerSpec({ env, paths }: ServicesContext, environment: S
   const healthUrl = healthAt(port);
   return nodeProcess(
     { name: 'worker', group: 'worker', entry: 'worker', healthUrl },
-    { ...startLimits, ...commonVariables(env, environment), ...variables },
+    { ...startLimits, ...keyPool, ...commonVariables(env, environment), ...variables },
   );
 }
 
@@ -114,12 +114,15 @@ export async function authoriserSpec({ env, paths }: ServicesContext, environmen
   const healthUrl = healthAt(port);
   return nodeProcess(
     { name: 'authoriser', group: 'authoriser', entry: 'authoriser', healthUrl },
-    { ...commonVariables(env, environment), ...variables },
+    { ...keyPool, ...commonVariables(env, environment), ...variables },
   );
 }
 
 /** All parts share the machine: fewer transfers at once leave room for accepting. The caller's environment has priority. */
 const startLimits = { MAX_TRANSFERS_IN_FLIGHT: '8' };
+
+/** Each key of the pool takes all three nodes some seconds. The caller's environment has priority. */
+const keyPool = { KEY_POOL_SIZE: '2' };
 
 /** On one machine all clients have the same address, and tests send many requests. The caller's environment has priority. */
 const relaxedLimits = {

@@ -52,6 +52,7 @@ import { ListTotals0065 } from './0065-list-totals';
 import { BlacklistClaims0066 } from './0066-blacklist-claims';
 import { PayerBrake0068 } from './0068-payer-brake';
 import { OutboxTurns0077 } from './0077-outbox-turns';
+import { PooledKeys0070 } from './0070-pooled-keys';
 
 /** In this order. A released migration is never edited: a change is a new file. */
 export const migrations = [
@@ -108,5 +109,6 @@ export const migrations = [
   ListTotals0065,
   BlacklistClaims0066,
   PayerBrake0068,
+  PooledKeys0070,
   OutboxTurns0077,
 ];

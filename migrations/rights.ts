@@ -381,3 +381,12 @@ export const foreignTransactionRights: Rights = {
 export const agreedEndRights: Rights = {
   transfer_attempts: { gateway_worker: 'update (agreed_by)' },
 };
+
+/** Granted by the migration that adds the table and the view. */
+export const pooledKeyRights: Rights = {
+  pooled_keys: {
+    gateway_authoriser: 'select, insert (key_id), update (wallet_id, taken_at)',
+    gateway_operator: 'select',
+  },
+  free_pooled_keys: { gateway_worker: 'select', gateway_authoriser: 'select', gateway_operator: 'select' },
+};

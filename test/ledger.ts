@@ -60,7 +60,7 @@ export interface TestLedger extends TransferActivities, AuthoriserActivities {
 
 export type TestLedgerOptions = Omit<TransferActivityOptions, 'approvalWaitSeconds'> &
   Partial<Pick<TransferActivityOptions, 'approvalWaitSeconds'>> &
-  Pick<AuthoriserActivityOptions, 'getSignedType'>;
+  Pick<AuthoriserActivityOptions, 'getSignedType' | 'keyPoolSize'>;
 
 export function createTestLedger(options: TestLedgerOptions): TestLedger {
   const { database, registry } = options;
@@ -73,6 +73,9 @@ export function createTestLedger(options: TestLedgerOptions): TestLedger {
     recordNodeRefusals: async (input) => (await authoriser).recordNodeRefusals(input),
     orderKeyGeneration: async (input) => (await authoriser).orderKeyGeneration(input),
     orderKeyBinding: async (input) => (await authoriser).orderKeyBinding(input),
+    orderPooledKey: async (input) => (await authoriser).orderPooledKey(input),
+    offerPooledKey: async (input) => (await authoriser).offerPooledKey(input),
+    takePooledKey: async (input) => (await authoriser).takePooledKey(input),
     orderAccountKey: async (input) => (await authoriser).orderAccountKey(input),
     orderAccountKeyBinding: async (input) => (await authoriser).orderAccountKeyBinding(input),
     orderBlacklistPage: async (input) => (await authoriser).orderBlacklistPage(input),

@@ -60,6 +60,19 @@ export const nodeActivities = (node: NodeIndex, startToCloseSeconds: number, sum
     ...(summary === undefined ? {} : { summary }),
   });
 
+/**
+ * One node that generates a key once all three are idle; a busy one refuses, with nothing begun. With the test signatures afterwards it takes
+ * less time than an order is valid (10 minutes).
+ */
+export const idleNodeActivities = (node: NodeIndex, summary: string) =>
+  proxyActivities<Pick<MpcNodeActivities, 'generateKey'>>({
+    taskQueue: nodeTaskQueue(node),
+    startToCloseTimeout: '3 minutes',
+    scheduleToCloseTimeout: '7 minutes',
+    retry: { initialInterval: '5 seconds', backoffCoefficient: 1 },
+    summary,
+  });
+
 /** One node, without a limit on time: requests to a node that is down wait in its queue. */
 export const patientNodeActivities = (node: NodeIndex) =>
   proxyActivities<Pick<MpcNodeActivities, 'applyBlacklist' | 'blacklistVersion'>>({

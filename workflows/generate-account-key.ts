@@ -1,4 +1,4 @@
-import type { AttestedGroupKey, GenerateAccountKeyInput, GroupKey } from '../src/messages/key-generation';
+import type { AttestedGroupKey, GenerateAccountKeyInput } from '../src/messages/key-generation';
 import { type NodeIndex, nodeIndexes } from '../src/messages/nodes';
 import { authoriserActivities, nodeActivities, stableIndex } from './activities';
 import { bindOnEveryNode, confirmOnEveryNode, signWithEveryShare } from './key-stages';
@@ -18,17 +18,13 @@ export async function generateAccountKey(input: GenerateAccountKeyInput): Promis
   const progress = new WorkflowProgress(`Key of account ${accountId}`);
   const first = nodeIndexes[stableIndex(accountId, nodeIndexes.length)] as NodeIndex;
   const orderKey = () => authoriserActivities.orderAccountKey(wanted);
-  let key: GroupKey;
-  if (isBindingOrdered) {
-    progress.report('confirming', `Every node must have its share of ${keyId}`);
-    key = await nodeActivities(first, generationSeconds, `confirm key on node ${first}`).confirmKey({ keyId });
-    await confirmOnEveryNode(key);
-  } else {
+  if (!isBindingOrdered) {
     progress.report('generating', `Distributed key generation of ${keyId}, initiated by node ${first}`);
-    const ordered = await orderKey();
-    key = await nodeActivities(first, generationSeconds, `generate key ${keyId}`).generateKey(ordered);
-    progress.report('confirming', 'Every node must have stored its share and report the same public key');
-    await confirmOnEveryNode(key);
+    await nodeActivities(first, generationSeconds, `generate key ${keyId}`).generateKey(await orderKey());
+  }
+  progress.report('confirming', 'Every node must have stored its share and report the same public key');
+  const { key } = await confirmOnEveryNode(keyId);
+  if (!isBindingOrdered) {
     progress.report('testing', 'Test signatures that use each share');
     await signWithEveryShare(orderKey);
   }

@@ -1,19 +1,18 @@
 import { continueAsNew, log, sleep, workflowInfo } from '@temporalio/workflow';
 import type { GenerateKeyWorkflowInput, GroupKey, WalletKey } from '../src/messages/key-generation';
-import { type NodeIndex, nodeIndexes } from '../src/messages/nodes';
 import { toProblem } from './failures';
 import { WorkflowProgress } from './progress';
-import { authoriserActivities, walletActivities, nodeActivities, stableIndex } from './activities';
-import { bindOnEveryNode, confirmOnEveryNode, signWithEveryShare } from './key-stages';
+import { authoriserActivities, walletActivities, nodeActivities } from './activities';
+import { bindPooledKey } from './bind-pooled-key';
+import { bindOnEveryNode, confirmOnEveryNode, generatingNode, generationSeconds, signWithEveryShare } from './key-stages';
 
-/** A generation takes about 11 CPU seconds over three nodes, more with concurrent ones. */
-const generationSeconds = 180;
 const longestWaitSeconds = 30;
 
 /**
- * Generates a wallet's key. The wallet becomes ACTIVE only when all three nodes have stored their share durably, report the same public
- * key, have signed with it, have bound it to the wallet and have attested that. A failed generation is dropped and repeated with a new key id, without a
- * limit on time, unless another run has given the wallet a key: then there is no result, and keys of this run are never used.
+ * Gives a wallet its key: one of the pool, else a new one. The wallet becomes ACTIVE only when all three nodes have stored their share
+ * durably, report the same public key, have signed with it, have bound it to the wallet and have attested that. A failed generation is
+ * dropped and repeated with a new key id, without a limit on time, unless another run has given the wallet a key: then there is no result,
+ * and keys of this run are never used.
  */
 export async function generateKey({
   walletId,
@@ -21,19 +20,20 @@ export async function generateKey({
   attemptsBefore = 0,
 }: GenerateKeyWorkflowInput): Promise<GroupKey | null> {
   const progress = new WorkflowProgress(`Key of wallet ${walletId}`);
+  const pooled = attemptsBefore === 0 ? await bindPooledKey(walletId, progress) : null;
+  if (pooled) return pooled;
   for (let attempt = attemptsBefore + 1; ; attempt += 1) {
-    const initiator = nodeIndexes[(stableIndex(walletId, nodeIndexes.length) + attempt) % nodeIndexes.length] as NodeIndex;
     try {
-      progress.report('generating', `Distributed key generation, initiated by node ${initiator}`, attempt);
+      progress.report('generating', `Distributed key generation, initiated by node ${generatingNode}`, attempt);
       const wanted = { walletId, keyId: `${walletId}.${attempt}` };
       const ordered = await orderUnlessActive(wanted);
       if (ordered === null) {
         progress.report('ended', 'Another run has given the wallet a key', attempt);
         return null;
       }
-      const key = await nodeActivities(initiator, generationSeconds, `generate key, attempt ${attempt}`).generateKey(ordered);
+      await nodeActivities(generatingNode, generationSeconds, `generate key, attempt ${attempt}`).generateKey(ordered);
       progress.report('confirming', 'Every node must have stored its share and report the same public key', attempt);
-      await confirmOnEveryNode(key);
+      const { key } = await confirmOnEveryNode(wanted.keyId);
       progress.report('testing', 'Test signatures that use each share', attempt);
       await signWithEveryShare(() => authoriserActivities.orderKeyGeneration(wanted));
       progress.report('binding', 'Every node binds the key to the wallet', attempt);

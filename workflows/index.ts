@@ -3,6 +3,7 @@ export { distributeBlacklist } from './distribute-blacklist';
 export { followChain } from './follow-chain';
 export { generateAccountKey } from './generate-account-key';
 export { generateKey } from './generate-key';
+export { fillKeyPool } from './fill-key-pool';
 export { readJournals } from './read-journals';
 export { readOrders } from './read-orders';
 export { transfer } from './transfer/index';

@@ -1,9 +1,14 @@
 import { sleep } from '@temporalio/workflow';
-import type { GroupKey, KeyAttestation } from '../src/messages/key-generation';
-import { nodeIndexes } from '../src/messages/nodes';
+import { ApplicationFailure } from '@temporalio/common';
+import type { GroupKey, HeldKey, KeyAttestation } from '../src/messages/key-generation';
+import { type NodeIndex, nodeIndexes } from '../src/messages/nodes';
 import { nodeActivities, signingPairs } from './activities';
 import { toProblem } from './failures';
 
+/** All three nodes take part in each generation of a wallet's key: begun at the same one, they wait there for each other. */
+export const generatingNode: NodeIndex = 1;
+/** A generation takes about 11 CPU seconds over three nodes, and waits at its initiator for those before it. */
+export const generationSeconds = 180;
 const longestWaitSeconds = 30;
 /** Rounds in which all nodes must confirm the key before it is dropped and a new one is generated. */
 const confirmationRounds = 20;
@@ -11,13 +16,20 @@ const confirmationRounds = 20;
 /** An order of the authoriser; each use needs one of its own. */
 type AskForOrder = () => Promise<{ order: string }>;
 
-/** Every node has stored its share and reports the same public key. */
-export async function confirmOnEveryNode(key: GroupKey): Promise<void> {
-  for (const node of nodeIndexes) {
-    const held = await untilUp(() => nodeActivities(node, 10, `confirm key on node ${node}`).confirmKey({ keyId: key.keyId }));
-    if (held.publicKey !== key.publicKey || held.chainCode !== key.chainCode) throw new Error(`node ${node} holds another key`);
-  }
+/** A key as every node has stored it, and the wallets that nodes have bound it to. @throws ApplicationFailure when nodes hold different keys. */
+export async function confirmOnEveryNode(keyId: string): Promise<{ key: GroupKey; boundTo: string[] }> {
+  const held: HeldKey[] = [];
+  for (const node of nodeIndexes)
+    held.push(await untilUp(() => nodeActivities(node, 10, `confirm key on node ${node}`).confirmKey({ keyId })));
+  const [{ publicKey, chainCode }] = held as [HeldKey];
+  if (held.some((other) => other.publicKey !== publicKey || other.chainCode !== chainCode))
+    throw unusable(`the nodes hold different keys as ${keyId}`);
+  return { key: { keyId, publicKey, chainCode }, boundTo: held.flatMap(({ walletId }) => walletId ?? []) };
 }
+
+/** A key that the workflow gives up. */
+export const unusable = (message: string): ApplicationFailure =>
+  ApplicationFailure.create({ type: 'business_error', message, nonRetryable: true });
 
 /** Test signatures; two pairs suffice for three shares. */
 export async function signWithEveryShare(orderGeneration: AskForOrder): Promise<void> {

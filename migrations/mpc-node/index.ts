@@ -12,6 +12,7 @@ import { KeysOfAttempts0013 } from './0013-keys-of-attempts';
 import { AccountKeys0014 } from './0014-account-keys';
 import { Proofs0015 } from './0015-proofs';
 import { OneKeyPerAccount0016 } from './0016-one-key-per-account';
+import { GuardedShares0017 } from './0017-guarded-shares';
 
 /** In this order. A released migration is never edited: a change is a new file. */
 export const migrations = [
@@ -29,4 +30,5 @@ export const migrations = [
   AccountKeys0014,
   Proofs0015,
   OneKeyPerAccount0016,
+  GuardedShares0017,
 ];

@@ -1,5 +1,5 @@
 import type { ApplyBlacklistRequest } from './blacklist';
-import type { AccountKey, WalletKey } from './key-generation';
+import type { AccountKey, PooledKey, WalletKey } from './key-generation';
 import type { SignedRefusal } from './signing';
 import type { BeginSigning, BeginSigningResult } from './transfer';
 
@@ -24,6 +24,14 @@ export interface AuthoriserActivities {
   orderKeyGeneration(input: WalletKey): Promise<{ order: string }>;
   /** To tie a key to the wallet and its client. */
   orderKeyBinding(input: WalletKey): Promise<{ order: string }>;
+  /**
+   * To generate a key before a wallet wants it, and to test it. null: there are enough of them.
+   */
+  orderPooledKey(input: PooledKey): Promise<{ order: string } | null>;
+  /** Every node has stored its share of the key, and signed with it: a wallet may take it. */
+  offerPooledKey(input: PooledKey): Promise<void>;
+  /** Takes a key of the pool for a wallet that has none, always the same one; null: there is none. */
+  takePooledKey(input: { walletId: string }): Promise<PooledKey | null>;
   /** To generate the key of an account that a client waits for, and to test it. */
   orderAccountKey(input: AccountKey): Promise<{ order: string }>;
   /** To tie a key to the account, its wallet and client. From the first order on no other key is ordered for this account. */

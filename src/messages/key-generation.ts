@@ -24,6 +24,12 @@ export interface GroupKey {
   chainCode: Hex;
 }
 
+/** A key as a node has it. */
+export interface HeldKey extends GroupKey {
+  /** The wallet that this node has bound it to; null: none. */
+  walletId: string | null;
+}
+
 /** Asks a node what it has stored durably for a key. */
 export interface ConfirmKeyRequest {
   keyId: string;
@@ -58,7 +64,13 @@ export interface BoundKey {
 /** A key and the wallet that it is generated for. */
 export interface WalletKey {
   walletId: string;
-  /** `<walletId>.<attempt>`. */
+  /** `<walletId>.<attempt>`, or that of a key of the pool that the wallet has taken. */
+  keyId: string;
+}
+
+/** A key that is generated before a wallet wants it. */
+export interface PooledKey {
+  /** `pool-<uuid>.1` */
   keyId: string;
 }
 

@@ -7,6 +7,7 @@ import type {
   ConfirmKeyRequest,
   GenerateKeyRequest,
   GroupKey,
+  HeldKey,
   TestSignRequest,
 } from './key-generation';
 import type { JournalRequest, SignedAnswer } from './journal';
@@ -47,7 +48,7 @@ export interface SignedRefusal {
 /** Activities of each MPC node, on its own task queue. */
 export interface MpcNodeActivities {
   generateKey(request: GenerateKeyRequest): Promise<GroupKey>;
-  confirmKey(request: ConfirmKeyRequest): Promise<GroupKey>;
+  confirmKey(request: ConfirmKeyRequest): Promise<HeldKey>;
   testSign(request: TestSignRequest): Promise<{ verified: true }>;
   signTransaction(request: SignTransactionRequest): Promise<TransactionSignatures>;
   /** Binds a key to its wallet, and attests it; a repeated call for the same wallet only attests it again. */

@@ -6,6 +6,7 @@ export const workflowTypes = {
   transfer: 'transfer',
   generateKey: 'generateKey',
   generateAccountKey: 'generateAccountKey',
+  fillKeyPool: 'fillKeyPool',
   followChain: 'followChain',
   deliverWebhooks: 'deliverWebhooks',
   distributeBlacklist: 'distributeBlacklist',
@@ -18,6 +19,9 @@ export const transferWorkflowId = (txId: string): string => `transfer-${txId}`;
 export const generateKeyWorkflowId = (walletId: string): string => `generate-key-${walletId}`;
 
 export const generateAccountKeyWorkflowId = (accountId: string): string => `generate-account-key-${accountId}`;
+
+/** One at a time: the nodes generate one key at a time. */
+export const fillKeyPoolWorkflowId = 'fill-key-pool';
 
 export const distributeBlacklistWorkflowId = (clientId: string): string => `distribute-blacklist-${clientId}`;
 

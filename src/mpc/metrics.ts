@@ -72,6 +72,12 @@ export const banGauge = new Gauge({
   registers,
 });
 
+export const unownedKeys = new Gauge({
+  name: 'mpc_unowned_keys',
+  help: 'Keys of no client that this node had when another one was asked for; far more than KEY_POOL_SIZE: keys get lost',
+  registers,
+});
+
 export const journalBehind = new Gauge({
   name: 'mpc_journal_behind',
   help: '1 while the node signs nothing because its journal is not complete',

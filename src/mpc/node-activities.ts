@@ -70,7 +70,7 @@ export function createActivities({ identity, handler, sessions, store, orders, r
       const key = await store.unlock(keyId);
       if (!key) throw new GatewayError('not_found', `node ${self} has no share of key ${keyId}`);
       wipe(key);
-      return toGroupKey(keyId, key);
+      return { ...toGroupKey(keyId, key), walletId: key.walletId };
     },
 
     async testSign(input) {

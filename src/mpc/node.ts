@@ -5,6 +5,8 @@ import type { ChainRegistry } from '../chains/registry';
 import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
 import { EarlierAttempts } from './earlier-attempts';
+import { IdleClock } from './idle-clock';
+import { PooledKeys } from './pooled-keys';
 import type { MpcNodeActivities } from '../messages/signing';
 import type { Identity } from './identity';
 import type { OrderVerifier } from './order-verifier';
@@ -82,9 +84,11 @@ export async function createMpcNode({
   const { admission, bans } = records;
   const seen = new SeenOrders(store.database);
   const earlier = new EarlierAttempts({ self, registry, getFamily, provers });
+  const clock = new IdleClock();
   const handler = new SigningHandler({
     ...{ self, engine, store, registry, getFamily, orders, seen },
     ...{ earlier, admission, bans, logger },
+    pooled: new PooledKeys(self, store, clock),
   });
   const refusals = new RefusalReport(self, logger, new RefusedRequests(store.database));
   const sessions = new SessionManager({
@@ -92,6 +96,7 @@ export async function createMpcNode({
     signingKey: identity.signingKey,
     getPublicKey: (party) => identity.getPublicKey(party),
     link: client,
+    clock,
     acceptProposal: (params, statement) => {
       const { kind, initiator, request } = params;
       return refusals.during({ role: 'peer', act: kind, peer: initiator, request }, () =>

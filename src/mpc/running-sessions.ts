@@ -2,6 +2,7 @@ import type { NodeIndex } from '../messages/nodes';
 import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
 import { activeSessions, sessionOutcomes, sessionSeconds } from './metrics';
+import type { IdleClock } from './idle-clock';
 import type { PeerLink } from './peer-link';
 import type { Session } from './session';
 import { toFailure, unavailable } from './session-failure';
@@ -15,6 +16,7 @@ interface RunningSession {
 export interface RunningSessionsOptions {
   self: NodeIndex;
   link: Pick<PeerLink, 'abort'>;
+  clock: IdleClock;
   logger: Logger;
 }
 
@@ -46,10 +48,11 @@ export class RunningSessions {
   /** Keeps the session while `work` runs; a failure is logged, counted and sent to every other participant. @throws GatewayError */
   async run<R>(handle: string, session: Session, keyId: string | undefined, work: () => Promise<R>): Promise<R> {
     const { kind, initiator } = session.params;
-    const { logger, link, self } = this.options;
+    const { logger, link, self, clock } = this.options;
     const role = initiator === self ? 'initiator' : 'participant';
     const log = logger.child({ session: handle.slice(0, 16), kind, role, peers: session.others });
     const begun = process.hrtime.bigint();
+    const ended = clock.begin();
     const outcome = work();
     this.running.set(handle, { session, keyId, done: outcome.then(ignore, ignore) });
     activeSessions.inc({ kind });
@@ -68,6 +71,7 @@ export class RunningSessions {
     } finally {
       session.end(unavailable('the session has ended'));
       this.running.delete(handle);
+      ended();
       activeSessions.dec({ kind });
     }
   }

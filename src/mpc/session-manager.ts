@@ -3,6 +3,7 @@ import type { Hex } from '../chains/types';
 import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
 import type { NodeIndex } from '../messages/nodes';
+import type { IdleClock } from './idle-clock';
 import type { PeerLink } from './peer-link';
 import { RunningSessions } from './running-sessions';
 import { Session } from './session';
@@ -20,9 +21,12 @@ export interface SessionManagerOptions {
   link: PeerLink;
   /** Verifies a peer's proposal. @throws GatewayError when this node refuses to take part. */
   acceptProposal: (params: SessionParams, statement?: SignedStatement) => Promise<SessionTask<unknown> | Recorded>;
+  clock: IdleClock;
   logger: Logger;
   limits?: SessionLimits;
 }
+
+const maxAbortedEarly = 64;
 
 /** All sessions of a node: those it initiates and those it takes part in. */
 export class SessionManager {
@@ -31,6 +35,8 @@ export class SessionManager {
   private readonly limits: SessionLimits;
   /** Randomness already known in sessions of three nodes that have not received the roster yet. */
   private readonly pendingRosters = new WeakMap<Session, Partial<Record<NodeIndex, Buffer>>>();
+  /** Handles that were aborted before this node had their sessions: their proposal is being verified, or late. */
+  private readonly abortedEarly = new Set<string>();
   private readonly stalls = new StallClock();
   private draining = false;
 
@@ -52,7 +58,7 @@ export class SessionManager {
   async initiate<R>(params: SessionParams, task: SessionTask<R>): Promise<R> {
     let free: (() => void) | undefined;
     try {
-      free = this.takeSlot(params);
+      free = await this.takeSlot(params);
       const randomness = randomBytes(32);
       const handle = randomness.toString('hex');
       const session = this.open(params, handle);
@@ -73,7 +79,7 @@ export class SessionManager {
     const { params, randomness, statement } = decodeProposal(body, from, self);
     const handle = randomness.toString('hex');
     if (this.running.has(handle)) throw alreadyProposed();
-    const free = this.takeSlot(params);
+    const free = await this.takeSlot(params);
     try {
       const task = await acceptProposal(params, statement);
       if ('recorded' in task) {
@@ -83,6 +89,10 @@ export class SessionManager {
       if (this.running.has(handle)) {
         task.dispose();
         throw alreadyProposed();
+      }
+      if (this.abortedEarly.delete(handle)) {
+        task.dispose();
+        throw unavailable(`node ${from} has aborted the session`);
       }
       const own = randomBytes(32);
       const session = this.open(params, handle);
@@ -134,7 +144,15 @@ export class SessionManager {
   /** Another participant has aborted: this node ends the session too. */
   onAbort(from: NodeIndex, handle: string, reason: string): void {
     const session = this.running.find(handle);
+    if (!session) this.rememberAborted(handle);
     if (session?.others.includes(from)) session.endByPeer(unavailable(`node ${from} aborted the session: ${reason}`));
+  }
+
+  /** Else this node would wait for an initiator that has given up, with its slot taken. */
+  private rememberAborted(handle: string): void {
+    this.abortedEarly.add(handle);
+    const [oldest] = this.abortedEarly;
+    if (this.abortedEarly.size > maxAbortedEarly && oldest !== undefined) this.abortedEarly.delete(oldest);
   }
 
   /** Ends every session with this peer by this key. */
@@ -189,9 +207,12 @@ export class SessionManager {
   }
 
   /** @throws GatewayError signers_unavailable */
-  private takeSlot(params: SessionParams): () => void {
+  private async takeSlot(params: SessionParams): Promise<() => void> {
     if (this.draining) throw stopping();
-    return this.slots.take(params);
+    const free = await this.slots.take(params);
+    if (!this.draining) return free;
+    free();
+    throw stopping();
   }
 }
 

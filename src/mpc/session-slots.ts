@@ -1,11 +1,14 @@
 import { hasChildren } from '../chains/key-protocols';
 import type { NodeIndex } from '../messages/nodes';
 import { GatewayError } from '../platform/errors';
+import { Semaphore } from '../platform/semaphore';
 import type { SessionKind, SessionParams } from './session-params';
 
 interface KindLimits {
   /** Concurrent sessions of one initiator on this node, which may be this node itself. */
   perInitiator: number;
+  /** How long one more waits for its slot; less than a proposal waits for its answer. */
+  waitMs: number;
   /** How long a peer waits for the initiator's first message. */
   beginMs: number;
   roundMs: number;
@@ -21,10 +24,11 @@ export type SessionLimits = Readonly<Record<LimitsName, KindLimits>>;
  * nodes that begin at the same moment could refuse each other indefinitely.
  */
 export const sessionLimits: SessionLimits = {
-  keygen: { perInitiator: 1, beginMs: 20_000, roundMs: 60_000, lifeMs: 170_000 },
-  quick_keygen: { perInitiator: 8, beginMs: 5_000, roundMs: 5_000, lifeMs: 15_000 },
-  sign: { perInitiator: 64, beginMs: 5_000, roundMs: 5_000, lifeMs: 15_000 },
-  test: { perInitiator: 64, beginMs: 5_000, roundMs: 5_000, lifeMs: 15_000 },
+  // the peers end a moment after the initiator, which begins the next one at once
+  keygen: { perInitiator: 1, waitMs: 1_000, beginMs: 20_000, roundMs: 60_000, lifeMs: 170_000 },
+  quick_keygen: { perInitiator: 8, waitMs: 0, beginMs: 5_000, roundMs: 5_000, lifeMs: 15_000 },
+  sign: { perInitiator: 64, waitMs: 0, beginMs: 5_000, roundMs: 5_000, lifeMs: 15_000 },
+  test: { perInitiator: 64, waitMs: 0, beginMs: 5_000, roundMs: 5_000, lifeMs: 15_000 },
 };
 
 export const limitsOf = (limits: SessionLimits, params: Pick<SessionParams, 'kind' | 'protocol'>): KindLimits =>
@@ -35,7 +39,7 @@ const nameOf = ({ kind, protocol }: Pick<SessionParams, 'kind' | 'protocol'>): L
 
 /** How many sessions of each kind run for each initiator. */
 export class SessionSlots {
-  private readonly taken = new Map<string, number>();
+  private readonly slots = new Map<string, Semaphore>();
 
   constructor(
     private readonly self: NodeIndex,
@@ -43,12 +47,13 @@ export class SessionSlots {
   ) {}
 
   /** Returns what frees the slot again; call it once. @throws GatewayError signers_unavailable when none is free. */
-  take({ kind, protocol, initiator }: SessionParams): () => void {
-    const key = `${nameOf({ kind, protocol })}/${initiator}`;
-    const taken = this.taken.get(key) ?? 0;
-    if (taken >= limitsOf(this.limits, { kind, protocol }).perInitiator)
+  async take({ kind, protocol, initiator }: SessionParams): Promise<() => void> {
+    const { perInitiator: permits, waitMs: maxWaitMs } = limitsOf(this.limits, { kind, protocol });
+    const name = `${nameOf({ kind, protocol })}/${initiator}`;
+    const slots = this.slots.get(name) ?? new Semaphore({ permits, maxWaiting: maxWaitMs > 0 ? 1 : 0, maxWaitMs });
+    this.slots.set(name, slots);
+    if (!(await slots.acquire()))
       throw new GatewayError('signers_unavailable', `node ${this.self} is busy with ${kind} sessions of node ${initiator}`);
-    this.taken.set(key, taken + 1);
-    return () => this.taken.set(key, (this.taken.get(key) ?? 1) - 1);
+    return () => slots.release();
   }
 }

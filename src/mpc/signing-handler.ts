@@ -11,6 +11,7 @@ import type { Admission } from './admission';
 import { type Participants, toAdmissionRequest } from './admission-request';
 import type { Bans } from './bans';
 import type { EarlierAttempts } from './earlier-attempts';
+import type { PooledKeys } from './pooled-keys';
 import { EcdsaProtocol } from './ecdsa-protocol';
 import { FrostProtocol } from './frost-protocol';
 import type { OrderVerifier } from './order-verifier';
@@ -35,6 +36,7 @@ export interface SigningHandlerOptions extends ProtocolOptions {
   registry: ChainRegistry;
   orders: OrderVerifier;
   seen: SeenOrders;
+  pooled: Pick<PooledKeys, 'assertMayGenerate'>;
   /** What reissues take the place of. */
   earlier: Pick<EarlierAttempts, 'prove'>;
   logger: Logger;
@@ -101,11 +103,15 @@ export class SigningHandler {
     };
   }
 
-  /** Generates a new key with all three nodes: no dealer, and no node ever has another node's share. */
+  /**
+   * Generates a new key with all three nodes: no dealer, and no node ever has another node's share.
+   * @throws GatewayError order_refused; invalid_parameter for a key id that is used; for a key of no client what PooledKeys throws.
+   */
   async keygen({ order }: GenerateKeyRequest): Promise<SessionTask<GroupKey>> {
     const { claims } = await this.options.orders.verify(order, ['generate_key']);
     const { key_id: keyId, client_id: clientId, protocol = 'ecdsa-secp256k1' } = claims;
     if (await this.options.store.has(keyId)) throw new GatewayError('invalid_parameter', `key id ${keyId} is already used`);
+    if (clientId === null) await this.options.pooled.assertMayGenerate();
     await this.options.seen.add({ claims, compact: order });
     return {
       protocol,

@@ -146,6 +146,14 @@ export class ShareStore {
     return counted > 0;
   }
 
+  /** Shares of keys that belong to no client. */
+  async countUnowned(): Promise<number> {
+    const [found] = await this.database.query<{ count: number }[]>(
+      'select count(*)::int as count from key_shares where client_id is null',
+    );
+    return found?.count ?? 0;
+  }
+
   /** Whether a share is stored under this id; does not decrypt it. */
   async has(keyId: string): Promise<boolean> {
     return (await this.database.query<unknown[]>('select 1 from key_shares where key_id = $1', [keyId])).length > 0;

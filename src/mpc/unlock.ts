@@ -36,10 +36,14 @@ export async function unlockKeys(
   }
 }
 
-/** @throws GatewayError intent_mismatch for a key without a wallet, and for another client's key. */
+/**
+ * @throws GatewayError signers_unavailable for a share that is bound to no wallet, as in a database that was restored: another node may have
+ * bound it; intent_mismatch for another client's key.
+ */
 export function assertBound(clientId: string, keys: ReadonlyMap<string, UnlockedKey>): void {
   for (const key of keys.values()) {
-    if (key.walletId === null) throw new GatewayError('intent_mismatch', 'signers: the key is not bound to a wallet');
+    if (key.walletId === null)
+      throw new GatewayError('signers_unavailable', 'signers: this node has not bound the key to a wallet');
     if (key.clientId !== clientId) throw new GatewayError('intent_mismatch', 'client_id: the key belongs to another client');
   }
 }

@@ -145,6 +145,11 @@ export const variables = {
     Joi.number().integer().min(1).max(20).default(3),
     'Wallet keys that are generated at the same time. Clients take turns.',
   ),
+  KEY_POOL_SIZE: variable(
+    'authoriser, worker',
+    Joi.number().integer().min(0).max(16).default(4),
+    'Keys that idle signing nodes generate before a wallet wants them (docs/keys.md). 0: none.',
+  ),
   MAX_PENDING_WALLETS: variable(
     'api, worker',
     Joi.number().integer().min(1).max(100_000).default(1_000),

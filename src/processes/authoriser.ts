@@ -34,6 +34,7 @@ runMain('authoriser', async () => {
     'ORDER_KEY',
     'ORDER_KEYS',
     'DEPLOYMENT_ID',
+    'KEY_POOL_SIZE',
     'MPC_NODE_PEER_CERTS',
     'MPC_NODE_FORMER_CERTS',
   ]);
@@ -79,7 +80,10 @@ runMain('authoriser', async () => {
     connection,
     taskQueue: authoriserTaskQueue,
     activities: withMappedErrors(
-      createAuthoriserActivities({ database, registry, getFamily, orders, nodeKeys, log: logger }),
+      createAuthoriserActivities({
+        ...{ database, registry, getFamily, orders, nodeKeys, log: logger },
+        keyPoolSize: config.KEY_POOL_SIZE,
+      }),
       logger,
     ),
     // each holds one connection at a time

@@ -37,6 +37,7 @@ import { countSponsored } from '../x402/settlement/send-approval';
 import { observationSignaller, transferWorkflowsOn } from '../transfers/start/workflows';
 import { GenerationLimits } from '../wallets/generation-limits';
 import { keyGenerationOn } from '../wallets/key-generation';
+import { fillKeyPool } from '../wallets/key-pool';
 import { restartLostGenerations } from '../wallets/lost-generations';
 import { startFollowers } from './followers';
 import { type PeriodicJob, runPeriodically } from './periodic-jobs';
@@ -74,6 +75,7 @@ runMain('worker', async () => {
     'APPROVAL_WAIT_SECONDS',
     ...startLimitVariables,
     ...generationLimitVariables,
+    'KEY_POOL_SIZE',
   ]);
   const logger = createLogger('worker', config.LOG_LEVEL);
   const stop = shutdownSignal();
@@ -190,6 +192,11 @@ runMain('worker', async () => {
       name: 'start lost key generations again',
       everyMs: 60_000,
       run: () => restartLostGenerations(database, keyGeneration),
+    },
+    {
+      name: 'fill the pool of keys',
+      everyMs: 5_000,
+      run: () => fillKeyPool(database, temporal, config.KEY_POOL_SIZE),
     },
     { name: 'reject transfers that nobody has approved in time', everyMs: 1_000, run: () => expireApprovals(database, outbox) },
     {

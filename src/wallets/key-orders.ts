@@ -5,6 +5,7 @@ import type { Orders } from '../orders/orders';
 import { inTransaction } from '../platform/database';
 import { GatewayError, notFound } from '../platform/errors';
 import type { WalletEntity } from './entity';
+import { isOfWallet } from './pooled-keys';
 import { findWalletForUpdate } from './lock';
 
 interface KeyOrders {
@@ -15,21 +16,29 @@ interface KeyOrders {
 /** Key generations that a wallet may take. */
 const maxAttempts = 1_000_000;
 
-/** To generate a key and to test it. @throws GatewayError as findWithoutKey and assertRoomForKeyOrder. */
+/**
+ * To generate a key and to test it.
+ * @throws GatewayError invalid_parameter for a key id that is not of this wallet; as findWithoutKey and assertRoomForKeyOrder.
+ */
 export async function orderKeyGeneration({ database, orders }: KeyOrders, input: WalletKey): Promise<{ order: string }> {
   const claims = await inTransaction(database, async (manager) => {
     const { clientId } = await findWithoutKey(manager, input);
+    if (!isOwnAttempt(input)) throw notOfWallet();
     await assertRoomForKeyOrder(manager, { ...input, ownerId: input.walletId, kind: 'generate_key' });
     return orders.issue(manager, { kind: 'generate_key', key_id: input.keyId, client_id: clientId });
   });
   return { order: await orders.sign(claims) };
 }
 
-/** To tie a key to the wallet and its client. @throws GatewayError as findWithoutKey and assertRoomForKeyOrder. */
+/**
+ * To tie a key to the wallet and its client: one that was generated for it, or one of the pool that it has taken.
+ * @throws GatewayError as orderKeyGeneration.
+ */
 export async function orderKeyBinding({ database, orders }: KeyOrders, input: WalletKey): Promise<{ order: string }> {
   const claims = await inTransaction(database, async (manager) => {
     const { walletId, clientId } = await findWithoutKey(manager, input);
-    await assertRoomForKeyOrder(manager, { ...input, ownerId: input.walletId, kind: 'bind_key' });
+    if (!isOwnAttempt(input) && !(await isOfWallet(manager, input))) throw notOfWallet();
+    await assertRoomForKeyOrder(manager, { keyId: input.keyId, ownerId: ownerOf(input.keyId), kind: 'bind_key' });
     return orders.issue(manager, { kind: 'bind_key', key_id: input.keyId, wallet_id: walletId, client_id: clientId });
   });
   return { order: await orders.sign(claims) };
@@ -37,15 +46,19 @@ export async function orderKeyBinding({ database, orders }: KeyOrders, input: Wa
 
 /**
  * The wallet that the key is for, locked.
- * @throws GatewayError not_found; invalid_parameter for a key id that is not of this wallet; business_error when it has a key already.
+ * @throws GatewayError not_found; business_error when it has a key already.
  */
-async function findWithoutKey(manager: EntityManager, { walletId, keyId }: WalletKey): Promise<WalletEntity> {
+async function findWithoutKey(manager: EntityManager, { walletId }: WalletKey): Promise<WalletEntity> {
   const wallet = await findWalletForUpdate(manager, { walletId });
   if (!wallet) throw notFound('wallet');
-  if (!isAttempt(keyId, walletId, maxAttempts)) throw new GatewayError('invalid_parameter', 'keyId: it is not of this wallet');
   if (wallet.keyStatus === 'ACTIVE') throw new GatewayError('business_error', 'The wallet has a key already');
   return wallet;
 }
+
+const isOwnAttempt = ({ walletId, keyId }: WalletKey): boolean => isAttempt(keyId, walletId, maxAttempts);
+/** What orders for the key are counted by: the id without the attempt. */
+const ownerOf = (keyId: string): string => keyId.slice(0, keyId.lastIndexOf('.'));
+const notOfWallet = (): GatewayError => new GatewayError('invalid_parameter', 'keyId: it is not of this wallet');
 
 /** `<ownerId>.<attempt>`, of one of the first `most` attempts. */
 export function isAttempt(keyId: string, ownerId: string, most: number): boolean {

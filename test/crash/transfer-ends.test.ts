@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { formatEther, type Address, type Hex } from 'viem';
-import { followChainWorkflowId, generateKeyWorkflowId, transferWorkflowId } from '../../src/messages/workflow-ids';
+import { followChainWorkflowId, transferWorkflowId } from '../../src/messages/workflow-ids';
 import { Holds } from './holds';
 import { randomAddress } from '../factories';
 import { sharedWallet, stack, waitFor } from '../stack/client';
@@ -39,7 +39,6 @@ describe('every way a transfer ends', () => {
     const { body: accepted } = await call('POST', '/transfer', { body: body(randomAddress()) });
     await transactionWhen(accepted.tx_id as string, ['CONFIRMED']);
     await record(transferWorkflowId(accepted.tx_id as string), 'transfer-confirmed');
-    await record(generateKeyWorkflowId((await sharedWallet()).wallet_id), 'generate-key');
     await record(followChainWorkflowId('ethereum'), 'follow-chain', { isOpen: true });
   });
 

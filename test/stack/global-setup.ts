@@ -14,6 +14,16 @@ export interface TestStack {
   proxy: PostgresProxy | undefined;
 }
 
+/** Where a wallet is created now and then, one key waits for it; elsewhere the nodes would generate keys beside what is tested or measured. */
+function keyPoolSize(project: string | undefined, { patterns }: JestRun['testPathPatterns']): string {
+  if (project === 'bench') return patterns.some((pattern) => pattern.includes('wallets')) ? '4' : '0';
+  return project === 'e2e' || project === 'crash' ? '1' : '0';
+}
+
+interface JestRun {
+  testPathPatterns: { patterns: string[] };
+}
+
 interface JestProject {
   displayName?: { name: string };
 }
@@ -26,7 +36,7 @@ const overrides = /^(DATABASE_(OWNER_)?URL|TEMPORAL_(ADDRESS|NAMESPACE)|CHAINS$|
  * GATEWAY_TEST_STACK naming the stack.json of a running stack, that one is used and left alone. In the project `crash` API, worker
  * and authoriser reach Postgres through a proxy that can cut their connections.
  */
-export default async function startStack(_: unknown, { displayName }: JestProject): Promise<void> {
+export default async function startStack({ testPathPatterns }: JestRun, { displayName }: JestProject): Promise<void> {
   const given = process.env.GATEWAY_TEST_STACK;
   if (given && existsSync(given)) return;
   execFileSync(process.execPath, [path.join(projectRoot, 'scripts', 'build.mjs')], {
@@ -50,6 +60,7 @@ export default async function startStack(_: unknown, { displayName }: JestProjec
     env.MAX_PENDING_STARTS ??= '30000';
     env.MAX_PENDING_STARTS_PER_CLIENT ??= '20000';
   }
+  env.KEY_POOL_SIZE ??= keyPoolSize(displayName?.name, testPathPatterns);
   const beforeStart = (name: string) => whileHeld(dataDir, name);
   // elsewhere the generation of one more key would take time from what is tested
   const settlers = ['e2e', 'crash', 'bench'].includes(displayName?.name ?? '');

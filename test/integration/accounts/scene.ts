@@ -8,6 +8,7 @@ import type { MpcNodeActivities } from '../../../src/messages/signing';
 import { authoriserTaskQueue, mainTaskQueue, nodeTaskQueue } from '../../../src/messages/task-queues';
 import { type NodeKeys, readNodeKeys } from '../../../src/mpc/identity';
 import { Worker } from '@temporalio/worker';
+import type { DataSource } from 'typeorm';
 import { withMappedErrors } from '../../../activities/errors';
 import { buildWallet, type BuiltWallet } from '../../factories';
 import { createTestLedger } from '../../ledger';
@@ -31,6 +32,8 @@ export interface Scene {
   authoriser: AuthoriserActivities;
   /** Set by a test; reset by `reset`. */
   before: { run: Before };
+  /** Runs before a node's answer is given; what it throws is given instead. */
+  after: { run: Before };
   stopWorker(queue: string): Promise<void>;
   startWorker(queue: string): Promise<void>;
   wallet(tenant?: Tenant): Promise<BuiltWallet>;
@@ -38,8 +41,20 @@ export interface Scene {
   close(): Promise<void>;
 }
 
+interface SceneOptions {
+  /** How long a request waits for the key of an account. */
+  waitMs?: number;
+  keyPoolSize?: number;
+  /** What the main worker does beside the workflows. */
+  mainActivities?: (database: DataSource) => object;
+}
+
 /** The API on a real Temporal server with the worker's, the authoriser's and three real nodes' queues. */
-export async function createScene(waitMs = 10_000): Promise<Scene> {
+export async function createScene({
+  waitMs = 10_000,
+  keyPoolSize = 0,
+  mainActivities = () => ({}),
+}: SceneOptions = {}): Promise<Scene> {
   const [temporal, group] = await Promise.all([startTemporal(), Group.create()]);
   const real = readNodeKeys(group.files.nodes[1].peerCerts);
   const keysOf = (node: NodeIndex): [KeyObject, ...KeyObject[]] => {
@@ -50,19 +65,22 @@ export async function createScene(waitMs = 10_000): Promise<Scene> {
   const attesting = new Map(nodeIndexes.map((node) => [node, keysOf(node)]));
   const accountKeyGeneration = accountKeyGenerationOn(temporal.client, waitMs);
   const fixture = await createFixture({ chains: registry, attesting, accountKeyGeneration });
-  const ledger = createTestLedger({ database: fixture.database, registry, log: fixture.log });
+  const ledger = createTestLedger({ database: fixture.database, registry, log: fixture.log, keyPoolSize });
   const before: Scene['before'] = { run: () => undefined };
+  const after: Scene['after'] = { run: () => undefined };
   const nodeActivities = (node: NodeIndex) => {
     const ask = <K extends keyof MpcNodeActivities>(name: K) => {
       return async (input: never) => {
         await before.run(node, name);
-        return (group.node(node).activities[name] as (given: never) => Promise<unknown>)(input);
+        const answer = await (group.node(node).activities[name] as (given: never) => Promise<unknown>)(input);
+        await after.run(node, name);
+        return answer;
       };
     };
     return { generateKey: ask('generateKey'), confirmKey: ask('confirmKey'), testSign: ask('testSign'), bindKey: ask('bindKey') };
   };
   const activities: Record<string, object> = {
-    [mainTaskQueue]: {},
+    [mainTaskQueue]: mainActivities(fixture.database),
     [authoriserTaskQueue]: { ...ledger },
     ...Object.fromEntries(nodeIndexes.map((node) => [nodeTaskQueue(node), nodeActivities(node)])),
   };
@@ -83,7 +101,7 @@ export async function createScene(waitMs = 10_000): Promise<Scene> {
   };
   await Promise.all(Object.keys(activities).map(startWorker));
   return {
-    ...{ fixture, group, temporal, attesting, authoriser: ledger, before, startWorker, stopWorker },
+    ...{ fixture, group, temporal, attesting, authoriser: ledger, before, after, startWorker, stopWorker },
     wallet: (tenant = fixture.demo) => buildWallet(fixture.database, { clientId: tenant.clientId } as never),
     create: ({ walletId }, key, tenant) =>
       fixture.call('POST', '/accounts', {

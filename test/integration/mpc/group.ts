@@ -68,7 +68,8 @@ export interface NodeOptions {
 }
 
 interface KeyOptions {
-  clientId?: string;
+  /** null: of no client yet. */
+  clientId?: string | null;
   isBound?: boolean;
   /** ECDSA unless a test says otherwise. */
   protocol?: KeyProtocol;
@@ -152,7 +153,7 @@ export class Group {
     const { publicKey, chainCode } = committedKey;
     for (const [party, store] of this.stores)
       await store.put({ keyId, clientId, protocol: 'ecdsa-secp256k1', publicKey, chainCode, share: readShare(party) });
-    if (isBound) for (const party of nodeIndexes) await this.bindKey(party, keyId, { clientId });
+    if (isBound && clientId !== null) for (const party of nodeIndexes) await this.bindKey(party, keyId, { clientId });
     return toGroupKey(keyId, committedKey);
   }
 
@@ -165,7 +166,8 @@ export class Group {
     const facts = { kind: 'generate_key', key_id: keyId, client_id: clientId, ...(protocol && { protocol }) } as const;
     const order = await signOrder({ ...orderHead(), ...facts });
     const key = await this.node(initiator).activities.generateKey({ order });
-    if (isBound) for (const party of nodeIndexes) await this.bindKey(party, keyId, { clientId, ...(accountId && { accountId }) });
+    if (isBound && clientId !== null)
+      for (const party of nodeIndexes) await this.bindKey(party, keyId, { clientId, ...(accountId && { accountId }) });
     return key;
   }
 

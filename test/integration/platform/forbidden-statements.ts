@@ -44,6 +44,8 @@ const attest = `insert into wallet_attestations (wallet_id, node, statement, sig
 const attestAccount = `insert into account_attestations (account_id, node, statement, signature) values (:account, 1, '{}', repeat('A', 88))`;
 const askForKey = `insert into account_key_requests (account_id, wallet_id, client_id, family, in_flight_until) values (:new, :wallet, :client, 'evm', now())`;
 const chooseKey = `update account_key_requests set key_id = 'k'`;
+const takeKey = `update pooled_keys set wallet_id = :wallet, taken_at = now()`;
+const offerKey = `insert into pooled_keys (key_id) values ('pool-' || gen_random_uuid() || '.1')`;
 const limits = `insert into wallet_limits (wallet_id, symbol, max_single) values (:wallet, 'ETH', 1)`;
 const policy = `update clients set whitelist_mode = 'off'`;
 const totp = `select secret from user_totp`;
@@ -103,6 +105,9 @@ export const forbidden: Record<DatabaseRole, string[]> = {
       swapKey,
       attest,
       chooseKey,
+      takeKey,
+      offerKey,
+      'select * from free_pooled_keys',
     ],
     ...[refuseAs('rule'), refuseAs('chain'), refuseAs('order')],
     `update transactions set tx_hash = '0x1' where tx_id = :waiting`,
@@ -158,7 +163,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
     `update transfer_attempts set unsigned = '0x1' where tx_id = :signed`,
     `update wallets set status = 'SUSPENDED' where wallet_id = :wallet`,
     insertWallet(':client'),
-    ...[attestAccount, askForKey, chooseKey],
+    ...[attestAccount, askForKey, chooseKey, takeKey, offerKey, 'select * from pooled_keys'],
     ...[...ofHouse, authorisation, ...consolidations],
     'update blacklist_changes set listed = false',
     'select * from blacklist_changes',
@@ -171,6 +176,8 @@ export const forbidden: Record<DatabaseRole, string[]> = {
     ...[endAs('AWAITING_APPROVAL'), endAs('CANCELLED'), endAs('FAILED'), endAs('NEEDS_ATTENTION'), attest, giveUpAs('abandoned')],
     giveUpAs('address_blacklisted'),
     ...[attestAccount, askForKey],
+    'delete from pooled_keys',
+    'update pooled_keys set offered_at = now()',
     ...[refuseAs('chain'), 'select * from refusals'],
     ...[post('lock'), post('unlock'), post('deposit'), post('settle'), post('adjustment'), post('gas'), credit],
     `update transactions set to_address = :address where tx_id = :waiting`,
@@ -214,6 +221,8 @@ export const forbidden: Record<DatabaseRole, string[]> = {
       attestAccount,
       askForKey,
       chooseKey,
+      takeKey,
+      offerKey,
       insertWallet(':client'),
       insertAccount(':client'),
       settlement,

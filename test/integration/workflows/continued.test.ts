@@ -43,7 +43,7 @@ test('the generation of a key goes on with the number of its next attempt', asyn
   const orderKeyBinding = ({ keyId }: { keyId: string }) =>
     keyId.endsWith('.1') ? permanently('invalid_parameter') : { order: keyId };
   await served.serve(mainTaskQueue, { activateWallet: () => undefined }, { runsWorkflows: true });
-  await served.serve(authoriserTaskQueue, { orderKeyGeneration, orderKeyBinding });
+  await served.serve(authoriserTaskQueue, { takePooledKey: () => null, orderKeyGeneration, orderKeyBinding });
   const usual = nodeThatGenerates();
   const generateKey = (request: { order: string }) =>
     request.order.endsWith('.2') ? permanently('order_refused') : usual.generateKey(request);

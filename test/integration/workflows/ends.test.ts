@@ -2,6 +2,7 @@ import { nodeIndexes } from '../../../src/messages/nodes';
 import { authoriserTaskQueue, mainTaskQueue, nodeTaskQueue, webhookTaskQueue } from '../../../src/messages/task-queues';
 import * as ids from '../../../src/messages/workflow-ids';
 import { recordRun } from '../../replay/record-run';
+import { waitFor } from '../../stack/client';
 import { ServedActivities } from './served';
 import { groupKey, nodeThatGenerates, permanently } from './stand-ins';
 
@@ -22,7 +23,7 @@ test('a key is generated again, under another id, when it is not ordered, or a n
     isOrdered = true;
     return permanently('not_found');
   };
-  await served.serve(authoriserTaskQueue, { orderKeyGeneration, orderKeyBinding: order });
+  await served.serve(authoriserTaskQueue, { takePooledKey: () => null, orderKeyGeneration, orderKeyBinding: order });
   for (const node of nodeIndexes) {
     const usual = nodeThatGenerates();
     const confirmKey = (request: { keyId: string }) => {
@@ -45,6 +46,107 @@ test('a key is generated again, under another id, when it is not ordered, or a n
   const key = await client.workflow.execute(ids.workflowTypes.generateKey, { workflowId, taskQueue: mainTaskQueue, args });
   expect(key).toEqual(groupKey(`${walletId}.3`));
   await recordRun(client, workflowId, 'generate-key-repeated');
+});
+
+/** A wallet for which its test has the workflow run, and what it ends with. */
+async function runKeyGeneration(walletId: string, name: string): Promise<unknown> {
+  const workflowId = ids.generateKeyWorkflowId(walletId);
+  const { client } = served.temporal;
+  const args = [{ walletId, clientId: 'client' }];
+  const key = await client.workflow.execute(ids.workflowTypes.generateKey, { workflowId, taskQueue: mainTaskQueue, args });
+  await recordRun(client, workflowId, name);
+  return key;
+}
+
+test('a wallet gets a key of the pool; where none is there, a node does not bind it, or one has it bound to another, one is generated', async () => {
+  const order = ({ keyId }: { keyId: string }) => ({ order: keyId });
+  const pool = new Map([
+    ['0190b5a4-0000-7000-8000-00000000abd1', 'pool-good.1'],
+    ['0190b5a4-0000-7000-8000-00000000abd2', 'pool-refused.1'],
+    ['0190b5a4-0000-7000-8000-00000000abd3', 'pool-bound-elsewhere.1'],
+    ['0190b5a4-0000-7000-8000-00000000abd4', undefined],
+  ]);
+  const [activated, bound]: [unknown[], string[]] = [[], []];
+  const activateWallet = (input: { walletId: string; keyId: string }) => void activated.push([input.walletId, input.keyId]);
+  await served.serve(mainTaskQueue, { activateWallet }, { runsWorkflows: true });
+  const takePooledKey = ({ walletId }: { walletId: string }) => {
+    const keyId = pool.get(walletId);
+    return keyId === undefined ? null : { keyId };
+  };
+  await served.serve(authoriserTaskQueue, { takePooledKey, orderKeyGeneration: order, orderKeyBinding: order });
+  const usual = nodeThatGenerates();
+  for (const node of nodeIndexes) {
+    const bindKey = ({ order: keyId }: { order: string }) => {
+      bound.push(keyId);
+      return node === 3 && keyId === 'pool-refused.1' ? permanently('business_error') : usual.bindKey();
+    };
+    const confirmKey = ({ keyId }: { keyId: string }) => ({
+      ...usual.confirmKey({ keyId }),
+      walletId: node === 3 && keyId === 'pool-bound-elsewhere.1' ? 'another' : null,
+    });
+    await served.serve(nodeTaskQueue(node), { ...usual, confirmKey, bindKey });
+  }
+  const [good, refused, elsewhere, none] = [...pool.keys()] as [string, string, string, string];
+  expect(await runKeyGeneration(good, 'generate-key-pooled')).toEqual(groupKey('pool-good.1'));
+  expect(await runKeyGeneration(refused, 'generate-key-pooled-refused')).toEqual(groupKey(`${refused}.1`));
+  expect(await runKeyGeneration(elsewhere, 'generate-key-pooled-elsewhere')).toEqual(groupKey(`${elsewhere}.1`));
+  expect(await runKeyGeneration(none, 'generate-key')).toEqual(groupKey(`${none}.1`));
+  expect(activated).toEqual([
+    [good, 'pool-good.1'],
+    ...[refused, elsewhere, none].map((walletId) => [walletId, `${walletId}.1`]),
+  ]);
+  expect(bound).not.toContain('pool-bound-elsewhere.1');
+});
+
+const fillKeyPool = () => {
+  const { client } = served.temporal;
+  const options = { workflowId: ids.fillKeyPoolWorkflowId, taskQueue: mainTaskQueue, args: [] };
+  return client.workflow.start(ids.workflowTypes.fillKeyPool, options);
+};
+
+test('the pool is filled until no key is ordered any more: busy nodes are asked again under the same order, and a lost answer loses no key', async () => {
+  const [offered, asked]: [string[], string[]] = [[], []];
+  const orderPooledKey = ({ keyId }: { keyId: string }) => (offered.length === 2 ? null : { order: keyId });
+  const offerPooledKey = ({ keyId }: { keyId: string }) => void offered.push(keyId);
+  await served.serve(mainTaskQueue, {}, { runsWorkflows: true });
+  await served.serve(authoriserTaskQueue, { orderPooledKey, offerPooledKey });
+  const usual = nodeThatGenerates();
+  const generateKey = (request: { order: string }) => {
+    asked.push(request.order);
+    if (asked.length === 1) throw new Error('the node signs');
+    return asked.length === 3 ? permanently('invalid_parameter') : usual.generateKey(request);
+  };
+  for (const node of nodeIndexes) await served.serve(nodeTaskQueue(node), { ...usual, generateKey });
+  const run = await fillKeyPool();
+  await run.result();
+  await recordRun(served.temporal.client, run.workflowId, 'fill-key-pool');
+  expect(asked).toEqual([offered[0], ...offered]);
+  expect(new Set(offered).size).toBe(2);
+  for (const keyId of offered) expect(keyId).toMatch(/^pool-[0-9a-f-]{36}[.]1$/);
+});
+
+test('a key that the nodes refuse to generate is not offered, and no other is ordered for a while', async () => {
+  const [offered, ordered]: [string[], string[]] = [[], []];
+  await served.serve(mainTaskQueue, {}, { runsWorkflows: true });
+  await served.serve(authoriserTaskQueue, {
+    orderPooledKey: ({ keyId }: { keyId: string }) => {
+      ordered.push(keyId);
+      return { order: keyId };
+    },
+    offerPooledKey: ({ keyId }: { keyId: string }) => void offered.push(keyId),
+  });
+  const generateKey = () => permanently('order_refused');
+  for (const node of nodeIndexes) await served.serve(nodeTaskQueue(node), { ...nodeThatGenerates(), generateKey });
+  const run = await fillKeyPool();
+  const { client } = served.temporal;
+  const timer = await waitFor(
+    async () => (await run.fetchHistory()).events?.flatMap((event) => event.timerStartedEventAttributes ?? [])[0],
+  );
+  expect(Number(timer.startToFireTimeout?.seconds)).toBe(300);
+  await recordRun(client, run.workflowId, 'fill-key-pool-dropped', { isOpen: true });
+  await run.terminate();
+  expect(ordered).toHaveLength(1);
+  expect(offered).toEqual([]);
 });
 
 test('a delivery to a busy endpoint is tried again, and told how often it was', async () => {

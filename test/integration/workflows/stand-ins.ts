@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { Hex } from '../../../src/chains/types';
-import type { GroupKey } from '../../../src/messages/key-generation';
+import type { GroupKey, HeldKey } from '../../../src/messages/key-generation';
 import type { FailureCode } from '../../../src/platform/codes';
 
 /** What takes the place of the signing nodes where only the workflow is looked at. */
@@ -14,7 +14,7 @@ export const groupKey = (keyId: string): GroupKey => ({
 /** A node that generates keys; the order is the id of the key. */
 export const nodeThatGenerates = () => ({
   generateKey: ({ order }: { order: string }) => groupKey(order),
-  confirmKey: ({ keyId }: { keyId: string }) => groupKey(keyId),
+  confirmKey: ({ keyId }: { keyId: string }): HeldKey => ({ ...groupKey(keyId), walletId: null }),
   testSign: () => ({ verified: true }),
   bindKey: () => ({ bound: true, attestation: { text: '{}', signature: '' } }),
 });

@@ -2,8 +2,8 @@ import type { Endings } from './ending';
 
 /** Every workflow but that of transfers. */
 export const otherWorkflows = {
-  'generate-key': ['orderKeyGeneration: done', 'bindKey: done', 'activateWallet: done', 'completed'],
-  'generate-key-already-active': ['orderKeyGeneration: failed', 'completed'],
+  'generate-key': ['takePooledKey: done', 'orderKeyGeneration: done', 'bindKey: done', 'activateWallet: done', 'completed'],
+  'generate-key-already-active': ['takePooledKey: failed', 'orderKeyGeneration: failed', 'completed'],
   'generate-key-repeated': [
     'orderKeyGeneration: failed',
     'timer',
@@ -14,6 +14,33 @@ export const otherWorkflows = {
     'activateWallet: done',
     'completed',
   ],
+  'generate-key-pooled': ['takePooledKey: done', 'confirmKey: done', 'bindKey: done', 'activateWallet: done', 'completed'],
+  'generate-key-pooled-refused': [
+    'takePooledKey: done',
+    'bindKey: failed',
+    'orderKeyGeneration: done',
+    'activateWallet: done',
+    'completed',
+  ],
+  'generate-key-pooled-elsewhere': [
+    'takePooledKey: done',
+    'confirmKey: done',
+    'orderKeyGeneration: done',
+    'activateWallet: done',
+    'completed',
+  ],
+  'fill-key-pool': [
+    'orderPooledKey: done',
+    'generateKey: done',
+    'testSign: done',
+    'offerPooledKey: done',
+    'orderPooledKey: done',
+    'generateKey: failed',
+    'offerPooledKey: done',
+    'orderPooledKey: done',
+    'completed',
+  ],
+  'fill-key-pool-dropped': ['orderPooledKey: done', 'generateKey: failed', 'open'],
   'generate-key-continued': ['orderKeyBinding: failed', 'timer', 'continued'],
   'generate-key-after-continue': ['generateKey: failed', 'timer', 'activateWallet: done', 'completed'],
 

@@ -18,6 +18,7 @@ const admission = 'integration/mpc/admission.test.ts';
 const inserted = 'integration/transfers/inserted-attempts.test.ts';
 const database = 'adversary/gateway-database.test.ts';
 const node = 'adversary/one-signing-node.test.ts';
+const pooledKeys = 'integration/mpc/pooled-keys.test.ts';
 const reissues = 'integration/mpc/reissues.test.ts';
 const toAuthoriser = 'adversary/temporal-authoriser.test.ts';
 const toNodes = 'adversary/temporal-nodes.test.ts';
@@ -66,6 +67,10 @@ export const points: Record<string, Record<string, Point>> = {
     'park a transfer': [[toWorker, 'can park a transfer']],
     'end a transfer before': [[toWorker, 'can end a transfer of which nothing is signed by a fee']],
     'give a wallet': [[toAuthoriser, 'can ask for a key of its own for a wallet that has none']],
+    'use up the pool of keys': [
+      ['integration/mpc/wallet-keys.test.ts', 'two wallets at once and one key'],
+      ['integration/wallets/pooled-keys.test.ts', 'keys are ordered up to the size of the pool'],
+    ],
   },
   'Temporal: cannot': {
     'have anything signed': [[toNodes, 'cannot have anything signed that the authoriser has not ordered']],
@@ -204,6 +209,10 @@ export const points: Record<string, Record<string, Point>> = {
     'learn a share': shares,
     'have digests signed': [[authoriser, 'cannot have digests signed']],
     'use a key for another client': [[authoriser, 'cannot use a key for another client']],
+    'have a key bound to a second wallet': {
+      'have a key bound to a second wallet': [[pooledKeys, 'no node binds it to a second wallet or client']],
+      'have a node keep more than 256 keys of no client': [[pooledKeys, 'a node keeps a bounded number of them']],
+    },
     'have a client’s key settle': {
       'have a client’s key settle what somebody else has authorised': [
         [authoriser, 'cannot have a key of a client settle what somebody else has authorised'],

@@ -6,6 +6,7 @@ import { type RoundMessages, type ProtocolRun } from '../../../src/mpc/protocols
 import type { Session } from '../../../src/mpc/session';
 import type { PeerLink } from '../../../src/mpc/peer-link';
 import { SessionManager } from '../../../src/mpc/session-manager';
+import { IdleClock } from '../../../src/mpc/idle-clock';
 import { sessionLimits } from '../../../src/mpc/session-slots';
 import type { SessionTask } from '../../../src/mpc/session-task';
 import { encodeProposal, encodeRoster, type SessionParams } from '../../../src/mpc/session-params';
@@ -18,8 +19,8 @@ const params = (initiator: NodeIndex, participants: NodeIndex[] = [1, 2]): Sessi
   participants,
   request: '{}',
 });
-const fast = { perInitiator: 2, beginMs: 200, roundMs: 200, lifeMs: 500 };
-const limits = { ...sessionLimits, sign: fast, keygen: { ...fast, perInitiator: 1 } };
+const fast = { perInitiator: 2, waitMs: 0, beginMs: 200, roundMs: 200, lifeMs: 500 };
+const limits = { ...sessionLimits, sign: fast, keygen: { ...fast, perInitiator: 1, waitMs: 100, beginMs: 2_000 } };
 
 const settled = (act: () => void): Promise<void> => Promise.resolve().then(act);
 
@@ -31,7 +32,10 @@ class Net {
   /** What the tasks' runs ended with. */
   readonly failures: unknown[] = [];
   closed = 0;
+  readonly clock = new IdleClock();
   admit: (party: NodeIndex) => Promise<void> = () => Promise.resolve();
+  /** How long an initiator waits for an answer. */
+  proposeMs = 1_000;
   deliver: (from: NodeIndex, to: NodeIndex, round: number) => Promise<void> = () => Promise.resolve();
   /** Runs while a node processes the messages of a round. */
   processing: (self: NodeIndex, round: number, session: Session) => Promise<void> = () => Promise.resolve();
@@ -41,7 +45,7 @@ class Net {
     for (const self of [1, 2, 3] as const) {
       const { privateKey } = this.key(self);
       const link: PeerLink = {
-        propose: async (to, proposal) => this.at(to).onProposal(self, encodeProposal(proposal)),
+        propose: (to, proposal) => this.inTime(this.at(to).onProposal(self, encodeProposal(proposal))),
         roster: (to, handle, roster) => settled(() => this.at(to).onRoster(self, handle, encodeRoster(roster))),
         message: async (to, handle, round, body, signature) => {
           await this.deliver(self, to, round);
@@ -54,6 +58,7 @@ class Net {
         signingKey: privateKey,
         getPublicKey: (party: NodeIndex) => this.key(party).publicKey,
         link,
+        clock: this.clock,
         logger: pino({ level: 'silent' }),
         limits,
       };
@@ -80,6 +85,14 @@ class Net {
   async idle(): Promise<void> {
     for (let tries = 0; this.active > 0 && tries < 100; tries += 1) await new Promise((resolve) => setTimeout(resolve, 10));
     expect(this.active).toBe(0);
+  }
+
+  private inTime<R>(answer: Promise<R>): Promise<R> {
+    const late = new GatewayError('signers_unavailable', 'no answer in time');
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(late), this.proposeMs);
+      answer.then(resolve, reject).finally(() => clearTimeout(timer));
+    });
   }
 
   private task(self: NodeIndex): SessionTask<string> {
@@ -221,6 +234,52 @@ describe('Sessions', () => {
     letGo();
     await Promise.all([...first, other]);
     await expect(net.initiate(2)).resolves.toBeDefined();
+  });
+
+  const all: NodeIndex[] = [1, 2, 3];
+  const after = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+  test('a generation waits for the end of the one before it at a peer, and not for long', async () => {
+    let letGo: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => (letGo = resolve));
+    // node 3 ends after the others
+    net.processing = (self, round) => (self === 3 && round === 3 ? gate : Promise.resolve());
+    await net.initiate(1, all);
+    const second = net.initiate(1, all);
+    await after(20);
+    letGo();
+    await expect(second).resolves.toBeDefined();
+    net.processing = (self, round) => (self === 3 && round === 3 ? after(300) : Promise.resolve());
+    await net.initiate(1, all);
+    await expect(net.initiate(1, all)).rejects.toMatchObject({ code: 'signers_unavailable' });
+    await net.idle();
+  });
+
+  test('a peer that has not answered when the initiator gives up is free at once', async () => {
+    let letGo: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => (letGo = resolve));
+    net.admit = (party) => (party === 3 ? gate : Promise.resolve());
+    net.proposeMs = 20;
+    await expect(net.initiate(1, all)).rejects.toMatchObject({ code: 'signers_unavailable' });
+    // until the other peer, whose session has ended, has told that too
+    await after(20);
+    letGo();
+    await after(20);
+    net.admit = () => Promise.resolve();
+    await expect(net.initiate(1, all)).resolves.toBeDefined();
+    await net.idle();
+  });
+
+  test('the clock says for how long a node has run no session', async () => {
+    expect(net.clock.idleMs).toBe(Infinity);
+    net.deliver = () => after(20);
+    const signing = net.initiate(1);
+    await after(10);
+    expect(net.clock.idleMs).toBe(0);
+    await signing;
+    await net.idle();
+    expect(net.clock.idleMs).toBeLessThan(1_000);
+    expect(net.clock.idleMs).toBeGreaterThan(0);
   });
 
   test('a stopping node refuses sessions, finishes running ones and aborts those that do not end', async () => {

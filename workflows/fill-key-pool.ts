@@ -1,0 +1,46 @@
+import { log, sleep, uuid4 } from '@temporalio/workflow';
+import { authoriserActivities, idleNodeActivities } from './activities';
+import { toProblem } from './failures';
+import { confirmOnEveryNode, generatingNode, signWithEveryShare } from './key-stages';
+import { WorkflowProgress } from './progress';
+
+/** Keys of one run: its history stays short. */
+const mostKeys = 20;
+/** After a failure: what is refused now would be refused again, and each key costs an order. */
+const restMs = 5 * 60_000;
+
+/**
+ * Generates keys before wallets want them, one after the other, while the authoriser orders them and the nodes are idle. A key is offered
+ * when every node has stored its share and has signed with it. One that fails is dropped.
+ */
+export async function fillKeyPool(): Promise<void> {
+  const progress = new WorkflowProgress('Keys for wallets to come');
+  try {
+    for (let number = 1; number <= mostKeys; number += 1) {
+      const keyId = `pool-${uuid4()}.1`;
+      const ordered = await authoriserActivities.orderPooledKey({ keyId });
+      if (ordered === null) return;
+      progress.report('generating', `Distributed key generation of ${keyId}`, number);
+      await generate(keyId, ordered);
+      await confirmOnEveryNode(keyId);
+      progress.report('testing', 'Test signatures that use each share', number);
+      await signWithEveryShare(() => Promise.resolve(ordered));
+      await authoriserActivities.offerPooledKey({ keyId });
+      progress.report('offered', keyId, number);
+    }
+  } catch (error) {
+    const problem = toProblem(error);
+    log.warn('a key for the pool is dropped', { code: problem.code, reason: problem.message });
+    progress.report('waiting', problem.message);
+    await sleep(restMs);
+  }
+}
+
+async function generate(keyId: string, ordered: { order: string }): Promise<void> {
+  try {
+    await idleNodeActivities(generatingNode, `generate ${keyId}`).generateKey(ordered);
+  } catch (error) {
+    // the id is used: by a try whose answer was lost, if the nodes have the key
+    if (toProblem(error).code !== 'invalid_parameter') throw error;
+  }
+}
