@@ -48,7 +48,11 @@ export async function createTable(chain: SurfpoolChain, owner: KeyPairSigner, ad
   const keys = addresses.map((key) => getAddressEncoder().encode(address(key)));
   const instructions: Instruction[] = [
     { programAddress: program, accounts, data: new Uint8Array(Buffer.concat([u32(0), u64(slot), Buffer.from([bump])])) },
-    { programAddress: program, accounts, data: new Uint8Array(Buffer.concat([u32(2), u64(BigInt(keys.length)), ...keys])) },
+    {
+      programAddress: program,
+      accounts,
+      data: new Uint8Array(Buffer.concat([u32(2), u64(BigInt(keys.length)), ...keys.map((key) => Buffer.from(key))])),
+    },
   ];
   await chain.sendChecked(await chain.sign(owner, instructions));
   await chain.mine();
