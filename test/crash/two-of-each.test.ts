@@ -138,7 +138,7 @@ async function expectEvents(txIds: string[]): Promise<void> {
   for (const { id, body, payload } of receiver.received) {
     expect(bodies.get(id) ?? body).toBe(body);
     bodies.set(id, body);
-    const change = `${payload.data.tx_id} ${payload.data.sequence}`;
+    const change = `${String(payload.data.tx_id)} ${String(payload.data.sequence)}`;
     expect(ids.get(change) ?? id).toBe(id);
     ids.set(change, id);
   }

@@ -47,8 +47,8 @@ const bare = (receipt: Receipt) => ({ ...receipt, logs: [], logsBloom: noBloom }
  * is settled then.
  */
 async function end(txId: string, ...urls: string[]) {
-  const { observe } = fixture.at(...urls);
-  await fixture.follow({ client: fixture.clientAt(urls[0] as string), observe: (it) => observe({ txId: it }) });
+  const activities = fixture.at(...urls);
+  await fixture.follow({ client: fixture.clientAt(urls[0] as string), observe: (it) => activities.observe({ txId: it }) });
   const seen = fixture.signals.at(-1)?.observation.state;
   return { seen, settled: await fixture.ledger.settleTransfer({ txId }) };
 }

@@ -295,7 +295,7 @@ describe('reorganisations', () => {
     const alerts: { alert?: string }[] = [];
     const logger = Object.create(options.logger, {
       error: { value: (facts: { alert?: string }) => void alerts.push(facts) },
-      child: { value: () => logger as typeof options.logger },
+      child: { value: () => logger },
     }) as typeof options.logger;
     const onConfirmedReorged = (it: string) => correctReorged({ ...options, logger, client }, { txId: it });
     const follow = () => fixture.follow({ logger, onConfirmedReorged });

@@ -102,14 +102,14 @@ describe('a nonce that a transaction of the sender has used up which is not on r
   it('ends the transfer once that is final and two endpoints show it: unlocked, with the proof on record and an alert', async () => {
     const { mine, follow, chain, ledger, balance, alice, anvil, attempts } = fixture;
     const { lost, id } = await usedUpByAnother();
-    const { observe } = fixture.at(anvil.url, anvil.url);
+    const activities = fixture.at(anvil.url, anvil.url);
     await mine(chain.finalityDepth - 1);
     await follow();
-    expect(await observe({ txId: lost })).toMatchObject({ state: 'absent' });
+    expect(await activities.observe({ txId: lost })).toMatchObject({ state: 'absent' });
     expect(await codeOf(ledger.failByProof({ txId: lost }))).toBe('not_cancellable');
     await mine(1);
     await follow();
-    expect(await observe({ txId: lost })).toMatchObject({ state: 'impossible', ends: true, hash: id });
+    expect(await activities.observe({ txId: lost })).toMatchObject({ state: 'impossible', ends: true, hash: id });
     expect((await attempts(lost))[0]).toMatchObject({ impossible_proof: { used_by: id, agreed_by: 2 } });
     const { locked } = await balance(alice, 'ETH');
     expect(await ledger.failByProof({ txId: lost })).toMatchObject({ status: 'FAILED', code: 'superseded' });
@@ -120,9 +120,9 @@ describe('a nonce that a transaction of the sender has used up which is not on r
     const { mine, follow, chain, ledger, anvil } = fixture;
     const { lost } = await usedUpByAnother();
     await ledger.parkTransfer({ txId: lost, code: 'stuck', reason: 'not included in time' });
-    const { observe } = fixture.at(anvil.url, anvil.url);
+    const activities = fixture.at(anvil.url, anvil.url);
     await mine(chain.finalityDepth);
-    await follow({ observe: (txId) => observe({ txId }) });
+    await follow({ observe: (txId) => activities.observe({ txId }) });
     expect(fixture.signals.at(-1)).toMatchObject({ txId: lost, observation: { state: 'impossible', ends: true } });
     expect(await ledger.failByProof({ txId: lost })).toMatchObject({ status: 'FAILED', code: 'superseded' });
   });

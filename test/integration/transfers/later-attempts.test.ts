@@ -250,10 +250,10 @@ test('a cancellation that another run has begun: the signed bytes are withheld, 
 test('what has succeeded without moving anything fails once it is final, and everything but the fee is unlocked', async () => {
   const address = fixture.chain.tokens.find(({ symbol }) => symbol === 'USDC')?.contract as Hex;
   const bytecode = (await fixture.anvil.client.getCode({ address })) as Hex;
-  const { observe } = fixture.at(fixture.anvil.url, fixture.anvil.url);
+  const activities = fixture.at(fixture.anvil.url, fixture.anvil.url);
   await served.serve({
     chain: {
-      observe,
+      observe: (input) => activities.observe(input),
       broadcast: async (input) => {
         // the token returns success and moves nothing
         await fixture.anvil.client.setCode({ address, bytecode: '0x600160005260206000f3' });

@@ -98,8 +98,8 @@ test('a call that succeeds without a Transfer event has paid nobody: FAILED once
   // one endpoint alone may have left it out
   expect(settled).toMatchObject({ status: 'NEEDS_ATTENTION', code: 'transfer_not_observed' });
   const clients = new Map([[fixture.chain.name, connectTron(fixture.simulated, ['one', 'other'])]]);
-  const { observe } = createChainActivities({ ...fixture.options, clients });
-  expect(await observe({ txId })).toMatchObject({ state: 'confirmed' });
+  const activities = createChainActivities({ ...fixture.options, clients });
+  expect(await activities.observe({ txId })).toMatchObject({ state: 'confirmed' });
   const failed = { status: 'FAILED', code: 'transfer_not_observed' };
   expect(await fixture.ledger.settleTransfer({ txId })).toMatchObject(failed);
   expect(await fixture.balance(fixture.alice, 'USDT')).toEqual(before);
