@@ -82,7 +82,7 @@ export class SurfpoolChain extends TestChain<RunningChain> {
     const { url, stop } = await startValidator(process.env.SURFPOOL_VALIDATOR ?? '', slotMs);
     const signer = await faucetSigner();
     const faucet = new Faucet(() => chain, signer, url);
-    const chain = new SurfpoolChain({ url, stop }, faucet);
+    const chain: SurfpoolChain = new SurfpoolChain({ url, stop }, faucet);
     for (const mint of Object.values(defaultTokens)) {
       const { lamports, data, owner, executable } = mintAccount(signer.address, mintLamports);
       const account = { lamports: Number(lamports), data: data.toString('hex'), owner, executable };
