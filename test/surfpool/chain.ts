@@ -81,7 +81,7 @@ export class SurfpoolChain extends TestChain<RunningChain> {
   static async open(): Promise<SurfpoolChain> {
     const { url, stop } = await startValidator(process.env.SURFPOOL_VALIDATOR ?? '', slotMs);
     const signer = await faucetSigner();
-    const faucet: Faucet = new Faucet(() => chain, signer, url);
+    const faucet = new Faucet(() => chain, signer, url);
     const chain: SurfpoolChain = new SurfpoolChain({ url, stop }, faucet);
     for (const mint of Object.values(defaultTokens)) {
       const { lamports, data, owner, executable } = mintAccount(signer.address, mintLamports);

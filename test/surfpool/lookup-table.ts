@@ -45,7 +45,7 @@ export async function createTable(chain: SurfpoolChain, owner: KeyPairSigner, ad
     { address: owner.address, role: AccountRole.WRITABLE_SIGNER },
     { address: address(programs.system), role: AccountRole.READONLY },
   ];
-  const keys = addresses.map((key) => getAddressEncoder().encode(address(key)));
+  const keys = addresses.map((key) => Buffer.from(getAddressEncoder().encode(address(key))));
   const instructions: Instruction[] = [
     { programAddress: program, accounts, data: new Uint8Array(Buffer.concat([u32(0), u64(slot), Buffer.from([bump])])) },
     {
