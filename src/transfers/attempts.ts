@@ -125,9 +125,13 @@ export class Attempts {
     return this.all.length > 0 && this.all.every(({ impossibleProof, inclusion }) => impossibleProof && !inclusion);
   }
 
-  /** Id of the transaction that has used up what they spend, where a proof names one. */
+  /**
+   * Id of the transaction that has used up what they were to spend themselves, where a proof names one: not what keeps an ancestor of it from
+   * being made.
+   */
   get usedBy(): string | null {
-    return this.all.flatMap(({ impossibleProof }) => impossibleProof?.used_by ?? [])[0] ?? null;
+    const found = this.all.find(({ impossibleProof: proof }) => proof && proof.ancestor === undefined && proof.used_by !== undefined);
+    return found?.impossibleProof?.used_by ?? null;
   }
 
   /** The same, and nothing else that was signed for the transaction can be executed, on record or not. */

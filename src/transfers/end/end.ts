@@ -100,8 +100,9 @@ async function endAndUnlock(
 
 /**
  * Unlocks everything and ends a transfer as FAILED after its signing has begun: every attempt has a stored proof that it can never
- * be executed, which the database checks again; an alert where a transaction that is not on record has used up what it was to spend. Its reason is why it was abandoned, that an operator wants it abandoned, that its time is
- * over, or why the next attempt was refused. An ended one stays as it is.
+ * be executed, which the database checks again. Its reason is why it was abandoned, that an operator wants it abandoned, that another
+ * transaction has used up what it was to spend (with an alert: that one is not on record), that its time is over, or why the next attempt was
+ * refused. An ended one stays as it is.
  * @throws GatewayError not_cancellable while an attempt may still be executed, and while another one may be begun.
  */
 export function failByProof(
@@ -114,7 +115,7 @@ export function failByProof(
     const attempts = await loadAttempts(manager, txId);
     if (!attempts.allImpossible) throw new GatewayError('not_cancellable', 'An attempt of the transfer may still be executed');
     const { code, reason } = await findReasonToFail(manager, deps, transfer, attempts);
-    if (attempts.usedBy !== null) {
+    if (code === 'superseded') {
       const alert = { alert: 'spent_elsewhere', tx_id: txId, chain: transfer.chain, used_by: attempts.usedBy };
       deps.log.error(alert, 'a transaction that is not on record has used up what the transfer was to spend');
     }
