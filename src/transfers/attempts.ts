@@ -130,7 +130,9 @@ export class Attempts {
    * being made.
    */
   get usedBy(): string | null {
-    const found = this.all.find(({ impossibleProof: proof }) => proof && proof.ancestor === undefined && proof.used_by !== undefined);
+    const found = this.all.find(
+      ({ impossibleProof: proof }) => proof && proof.ancestor === undefined && proof.used_by !== undefined,
+    );
     return found?.impossibleProof?.used_by ?? null;
   }
 
