@@ -34,35 +34,48 @@ const usualHeaders = {
   'user-agent': 'custody-gateway',
 };
 
+/** The server has closed a kept connection while a request was on its way to it. */
+class ConnectionClosed extends Error {}
+
 /**
- * POST requests with JSON to one url, over kept connections. By node:http, since fetch takes a millisecond of processor time more for a
- * short request. A redirection is an answer like any other. Rejects with an error that names neither url nor body.
+ * POST requests with JSON to one url, over kept connections; a request whose kept connection was closed meanwhile is sent once more, over a new one.
+ * By node:http, since fetch takes a millisecond of processor time more for a short request. A redirection is an answer like any other. Rejects
+ * with an error that names neither url nor body.
  */
 export function createPost(url: string, { headers, timeoutMs: usualMs, maxBytes, maxConnections }: PostOptions): Post {
   const isTls = new URL(url).protocol === 'https:';
   const agent = new (isTls ? TlsAgent : Agent)({ keepAlive: true, timeout: idleMs, maxSockets: maxConnections });
   const request = isTls ? overTls : overHttp;
-  return (body, { path = '', timeoutMs = usualMs } = {}) => {
+  return async (body, { path = '', timeoutMs = usualMs } = {}) => {
     const target = urlToHttpOptions(new URL(`${url}${path}`));
     const all = { ...usualHeaders, ...headers, 'content-length': Buffer.byteLength(body) };
-    const sent = request({ ...target, method: 'POST', agent, headers: all });
-    const answer = readAnswer(sent, { timeoutMs, maxBytes });
-    sent.end(body);
-    return answer;
+    const send = (connections: Agent | false) => {
+      const sent = request({ ...target, method: 'POST', agent: connections, headers: all });
+      const answer = readAnswer(sent, { timeoutMs, maxBytes });
+      sent.end(body);
+      return answer;
+    };
+    return send(agent).catch((error: unknown) => {
+      if (error instanceof ConnectionClosed) return send(false);
+      throw error;
+    });
   };
 }
 
 /** What comes after an end of either kind changes nothing. */
 const readAnswer = (sent: ClientRequest, { timeoutMs, maxBytes }: Pick<PostOptions, 'timeoutMs' | 'maxBytes'>): Promise<Answer> =>
   new Promise((resolve, reject) => {
+    let isAnswered = false;
     const fail = (error: NodeJS.ErrnoException) => {
       clearTimeout(timer);
+      const isClosed = sent.reusedSocket && !isAnswered && ['ECONNRESET', 'EPIPE'].includes(error.code ?? '');
       sent.destroy();
-      reject(new Error(error.code ?? error.message));
+      reject(new (isClosed ? ConnectionClosed : Error)(error.code ?? error.message));
     };
     const timer = setTimeout(() => fail(new Error('no response in time')), timeoutMs);
     sent.on('error', fail);
     sent.on('response', (response) => {
+      isAnswered = true;
       const chunks: Buffer[] = [];
       let bytes = 0;
       const content = uncompressed(response, fail);

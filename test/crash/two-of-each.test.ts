@@ -27,7 +27,7 @@ import { forgetUsers, newUser, newWebhook, type TestUser, unsubscribe } from './
 const amount = '0.0001';
 const deposits = 10;
 /** The load goes on until all kills are over, and has at least so many transfers and at most so many. */
-const transfers = { least: 40, most: 160 };
+const transfers = { least: 40, most: 480 };
 const pauseMs = 1_000;
 /** Before one of two followers is killed. */
 const bothFollowMs = 2_000;

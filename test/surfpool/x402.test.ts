@@ -1,6 +1,6 @@
 import { verifyLedger } from '../../src/ledger/verify';
 import { bodyFor, createSolanaFixture, offered, ServedPayments } from '../integration/x402/solana-fixture';
-import { makeHolder } from '../unit/x402/solana/scene';
+import { caip2, makeHolder } from '../unit/x402/solana/scene';
 import { SurfpoolChain } from './chain';
 import { onSurfpool } from './fixture';
 
@@ -16,7 +16,7 @@ onSurfpool('a payment is verified and settled once, and the settler is charged w
   const { settle } = served.settling(60_000);
   const body = bodyFor(fixture, 2, await offered(fixture));
   const [answer, again] = await served.during(Promise.all([settle(body), settle(body)]));
-  expect(answer).toMatchObject({ reason: null, network: 'solana:local', amount: 1_000n });
+  expect(answer).toMatchObject({ reason: null, network: caip2, amount: 1_000n });
   expect(again).toEqual(answer);
   await served.ends(answer?.txId as string, 'CONFIRMED');
   expect([await fixture.tokensOf(fixture.seller), await fixture.tokensOf(fixture.payer)]).toEqual([1_001n, 4_999_000n]);

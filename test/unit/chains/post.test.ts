@@ -50,6 +50,22 @@ test('a request can have a path, a time and headers of its own', async () => {
   expect(seen[0]).toEqual(['/path?query&more', 'secret', 'custody-gateway']);
 });
 
+test('a request whose kept connection is closed meanwhile is sent once more, over a new one', async () => {
+  const seen: (number | undefined)[] = [];
+  const url = await serve(({ socket }, response) => {
+    seen.push(socket.remotePort);
+    if (seen.length === 2 || seen.length > 3) socket.destroy();
+    else response.end('[]');
+  });
+  const post = createPost(url, limits);
+  await post('{}');
+  expect(await post('{}')).toEqual({ status: 200, text: '[]' });
+  expect(seen[1]).toBe(seen[0]);
+  expect(seen[2]).not.toBe(seen[0]);
+  await expect(post('{}')).rejects.toEqual(new Error('ECONNRESET'));
+  expect(seen).toHaveLength(4);
+});
+
 test('no more requests than connections at a time', async () => {
   let [open, most] = [0, 0];
   const url = await serve((_request, response) => {
