@@ -2,8 +2,8 @@
 # Builds native/threshold/wasm from the Rust sources.
 #   bash native/threshold/build.sh           rebuilds the committed module in place
 #   bash native/threshold/build.sh --check   builds into a temporary directory, leaves the tree alone, compares the new
-#                                            module with the committed one byte by byte, and has both generate a key
-#                                            and sign together
+#                                            module with the committed one byte by byte, has both generate a key
+#                                            and sign together, and tries the published vectors of FROST
 # Ends with 3 where the Rust toolchain is incomplete and cannot be completed here.
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -65,4 +65,6 @@ if [[ $mode == --check ]]; then
   cmp wasm/SHA256SUMS "$out/SHA256SUMS" ||
     need 'the sources do not give the committed module: run build.sh, look at what has changed, and commit wasm/'
   node check.cjs wasm "$out"
+  # for this machine, not for WebAssembly: the other tests of the crate take minutes
+  RUSTFLAGS= cargo test --quiet --locked frost::tests::vectors
 fi
