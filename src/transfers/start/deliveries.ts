@@ -21,25 +21,41 @@ interface SubjectRow {
   unstarted: boolean;
 }
 
+/** Works one after another, in the order of the calls, whatever becomes of earlier ones. */
+type InOrder = <T>(work: () => Promise<T>) => Promise<T>;
+
 /** How the outbox starts the workflows of transfers and signals them what was decided in the database. */
 export function transferDeliveries(deps: TransferDeliveryDependencies): Omit<Deliveries, 'start_key_generation'> {
+  let last: Promise<unknown> = Promise.resolve();
+  const inOrder: InOrder = (work) => {
+    const done = last.then(work);
+    last = done.catch(() => undefined);
+    return done;
+  };
   return {
-    start_transfer: (message) => start(deps, message),
+    start_transfer: (message) => start(deps, inOrder, message),
     transfer_approved: ({ subjectId }) => notify(deps, subjectId, 'approved'),
     transfer_ended: ({ subjectId }) => notify(deps, subjectId, 'ended'),
   };
 }
 
+/** Messages take room in their order, however long their subjects take to read. */
 async function start(
-  deps: TransferDeliveryDependencies,
+  { database, workflows, starts, log }: TransferDeliveryDependencies,
+  inOrder: InOrder,
   { subjectId: txId, chain = '' }: OutboxMessage,
 ): Promise<'delivered' | 'later' | 'postponed'> {
-  const { database, workflows, starts, log } = deps;
-  const subject = await findSubject(database, txId);
-  if (!subject.ended && (await starts.isBehindParked(database.manager, subject))) return 'postponed';
-  if (!(await starts.take(database.manager, chain))) return 'later';
+  const reading = findSubject(database, txId);
+  // it may fail before its turn has come
+  reading.catch(() => undefined);
+  const admitted = await inOrder(async () => {
+    const subject = await reading;
+    if (!subject.ended && (await starts.isBehindParked(database.manager, subject))) return 'postponed';
+    return (await starts.take(database.manager, chain)) ? subject : 'later';
+  });
+  if (admitted === 'postponed' || admitted === 'later') return admitted;
   try {
-    const started = await workflows.start(toStart(txId, subject));
+    const started = await workflows.start(toStart(txId, admitted));
     if (started === 'closed' && !(await findSubject(database, txId)).ended) alarm(log, txId);
     return 'delivered';
   } catch (error) {
