@@ -8,9 +8,9 @@ const signed = Object.entries(transactionTypes).flatMap(([name, { isSigned }]) =
 test('statements that name types name those that the table has: abandoned by time, and handed out', async () => {
   const failing = { query: () => Promise.reject(new Error('asked')), findOne: () => Promise.reject(new Error('asked')) };
   const isTimed = async (name: TransactionType): Promise<boolean> => {
-    const { timeLeft } = getSignedType(name);
+    const type = getSignedType(name);
     const left = await Promise.resolve()
-      .then(() => timeLeft(failing as unknown as EntityManager, { txId: 'a', parentTxId: 'b' } as TransactionEntity))
+      .then(() => type.timeLeft(failing as unknown as EntityManager, { txId: 'a', parentTxId: 'b' } as TransactionEntity))
       .catch(() => 0);
     return left !== null;
   };
