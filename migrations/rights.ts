@@ -390,3 +390,8 @@ export const pooledKeyRights: Rights = {
   },
   free_pooled_keys: { gateway_worker: 'select', gateway_authoriser: 'select', gateway_operator: 'select' },
 };
+
+/** The API leaves to the dispatcher what has to wait for others; the dispatcher keeps the turns. */
+export const outboxTurnRights: Rights = {
+  workflow_outbox: { gateway_api: 'update (deliver_after)', gateway_worker: 'update (turn, is_postponed)' },
+};

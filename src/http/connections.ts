@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Semaphore, type SemaphoreLimits } from '../platform/semaphore';
 import type { Middleware } from './context';
 import type { OpenConnections } from './open-connections';
@@ -12,6 +13,11 @@ export interface ConnectionLimits {
   bodyStart: number;
   /** From the answer until the connection is closed, when its client goes on sending or does not close it. */
   linger: number;
+  /**
+   * How long a request that was sent before an earlier one was answered keeps its place among those that are worked on: bodies that arrive
+   * slowly, answers that are delayed or not read would keep it from the others.
+   */
+  place: number;
 }
 
 const leastBytesPerSecond = 1_000;
@@ -40,7 +46,7 @@ export class OpenRequests {
   private readonly pipelined = new Semaphore(pipelined);
 
   constructor(
-    private readonly lingerMs: number,
+    private readonly limits: Pick<ConnectionLimits, 'linger' | 'place'>,
     private readonly connections: OpenConnections,
   ) {}
 
@@ -56,7 +62,7 @@ export class OpenRequests {
       socket.end();
       // Node begins to discard the rest within this turn of the event loop
       setImmediate(() => socket.pause());
-      closeSoon(socket, this.lingerMs);
+      closeSoon(socket, this.limits.linger);
     };
   }
 
@@ -91,7 +97,7 @@ export class OpenRequests {
     void previous.then(async () => {
       if (!(await this.pipelined.acquire())) return void socket.destroy();
       if (!socket.destroyed) work();
-      await (socket.destroyed || answered);
+      if (!socket.destroyed) await Promise.race([answered, delay(this.limits.place, undefined, { ref: false })]);
       this.pipelined.release();
     });
   }

@@ -10,7 +10,8 @@ import { OpenConnections, withinOpenFiles } from './open-connections';
 /**
  * How many connections at most, and time-outs in milliseconds: to receive the headers, to receive the whole request (`bodyStart`: one with
  * a short body), between requests of a connection, from a request's headers until its response has been read, from an answer that ends a
- * connection until it is closed, and for requests in flight when the server closes.
+ * connection until it is closed, for the place of a request that did not wait for earlier ones, and for requests in flight when the server
+ * closes.
  */
 const defaultLimits = {
   headers: 10_000,
@@ -19,6 +20,7 @@ const defaultLimits = {
   keepAlive: 65_000,
   exchange: 90_000,
   linger: 2_000,
+  place: 100,
   drain: 25_000,
   checkEvery: 2_000,
   /** As far as there are file descriptors for them; the limit of requests is far lower (MAX_REQUESTS_IN_FLIGHT). */
@@ -41,7 +43,7 @@ export async function listen(
   const limits = { ...defaultLimits, ...given };
   const handle = app.callback();
   const connections = new OpenConnections(withinOpenFiles(limits.connections));
-  const open = new OpenRequests(limits.linger, connections);
+  const open = new OpenRequests(limits, connections);
   let closing = false;
   const server = createServer({
     headersTimeout: limits.headers,

@@ -1,7 +1,7 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { inTransaction } from '../platform/database';
 import type { Logger } from '../platform/logging';
-import { type Deliveries, findBacklogs, type OutboxKind, type OutboxMessage, outboxKinds } from './outbox';
+import { type Deliveries, findBacklogs, nextTurn, type OutboxKind, type OutboxMessage, outboxKinds } from './outbox';
 
 /** How long a message waits after a failed delivery: those behind it must not wait for one that always fails. */
 const retrySeconds = 5;
@@ -48,30 +48,34 @@ export class OutboxDispatcher {
   /**
    * Delivers batches of one kind, each in its own database transaction, so that row locks are not held longer than the calls to the
    * workflow service. A chain without room is left out of the following batches, so that the others continue; a message of no chain
-   * that finds no room ends the round.
+   * that finds no room ends the round. Postponed ones come last, since they have had no turn.
    */
   private async dispatchKind(kind: OutboxKind): Promise<unknown> {
-    const full = new Set<string>();
-    for (let round = 0; round < batchesARound; round += 1) {
-      const { failure, isLast } = await inTransaction(this.database, (manager) => this.dispatchBatch(manager, kind, full));
-      if (failure || isLast) return failure;
+    for (const isPostponed of [false, true]) {
+      const full = new Set<string>();
+      for (let round = 0; round < batchesARound; round += 1) {
+        const { failure, isLast } = await inTransaction(this.database, (manager) =>
+          this.dispatchBatch(manager, { kind, isPostponed, full }),
+        );
+        if (failure) return failure;
+        if (isLast) break;
+      }
     }
     return undefined;
   }
 
   private async dispatchBatch(
     manager: EntityManager,
-    kind: OutboxKind,
-    full: Set<string>,
+    { kind, isPostponed, full }: { kind: OutboxKind; isPostponed: boolean; full: Set<string> },
   ): Promise<{ failure: unknown; isLast: boolean }> {
     const rows = await manager.query<OutboxRow[]>(
       `select outbox_id, subject_id, client_id, chain from workflow_outbox
-        where kind = $1 and deliver_after <= clock_timestamp() and (chain is null or chain <> all ($3::text[]))
+        where kind = $1 and is_postponed = $4 and deliver_after <= clock_timestamp() and (chain is null or chain <> all ($3::text[]))
         order by turn, outbox_id limit $2 for update skip locked`,
-      [kind, batch, [...full]],
+      [kind, batch, [...full], isPostponed],
     );
     let isLast = rows.length < batch;
-    const [delivered, failed, postponed]: [string[], string[], string[]] = [[], [], []];
+    const [delivered, failed, postponed, back]: [string[], string[], string[], string[]] = [[], [], [], []];
     let failure: unknown;
     // after a failure the workflow service is likely to be down: the rest is not tried in this round
     for (let start = 0; start < rows.length && !failure; start += concurrency) {
@@ -84,28 +88,42 @@ export class OutboxDispatcher {
           failed.push(id);
         } else if (outcome.value === 'delivered') delivered.push(id);
         else if (outcome.value === 'postponed') postponed.push(id);
+        else if (isPostponed) back.push(id);
         else if (chain !== null) full.add(chain);
         else isLast = true;
       });
     }
-    if (failed.length > 0) {
-      await manager.query(
-        `update workflow_outbox set deliver_after = clock_timestamp() + make_interval(secs => $2) where outbox_id = any($1::bigint[])`,
-        [failed, retrySeconds],
-      );
-    }
-    if (postponed.length > 0) {
-      await manager.query(
-        `update workflow_outbox
-            set deliver_after = to_timestamp((floor(extract(epoch from clock_timestamp()) / $2::int) + 1) * $2::int)
-          where outbox_id = any($1::bigint[])`,
-        [postponed, postponeSeconds],
-      );
-    }
+    if (failed.length > 0) await manager.query(retryLater, [failed, retrySeconds]);
+    if (postponed.length > 0) await manager.query(postpone, [postponed, postponeSeconds]);
+    if (back.length > 0) await manager.query(takeBack, [back]);
     if (delivered.length > 0) await manager.query('delete from workflow_outbox where outbox_id = any($1::bigint[])', [delivered]);
     return { failure, isLast };
   }
 }
+
+/** One that always fails goes along with the others: with the turn that it had, all that come later would have their turns with it. */
+const retryLater = `
+  update workflow_outbox o
+     set deliver_after = clock_timestamp() + make_interval(secs => $2),
+         turn = greatest(o.turn, (select min(w.turn) from workflow_outbox w
+                                   where w.kind = o.kind and coalesce(w.chain, '') = coalesce(o.chain, '') and not w.is_postponed
+                                     and w.deliver_after <= clock_timestamp() and w.outbox_id <> all($1::bigint[])))
+   where outbox_id = any($1::bigint[])`;
+
+const postpone = `
+  update workflow_outbox
+     set is_postponed = true,
+         deliver_after = to_timestamp((floor(extract(epoch from clock_timestamp()) / $2::int) + 1) * $2::int)
+   where outbox_id = any($1::bigint[])`;
+
+/** Postponed messages that nothing but room keeps waiting get their turns as if they were written now, in their order. */
+const takeBack = `
+  update workflow_outbox o set is_postponed = false, turn = back.turn
+    from (select p.outbox_id,
+                 ${nextTurn('p.kind', 'p.chain', 'p.client_id')}
+                   + row_number() over (partition by p.chain, p.client_id order by p.turn, p.outbox_id) - 1 as turn
+            from workflow_outbox p where p.outbox_id = any($1::bigint[])) back
+   where o.outbox_id = back.outbox_id`;
 
 const toMessage = (kind: OutboxKind, { subject_id: subjectId, client_id: clientId, chain }: OutboxRow): OutboxMessage => ({
   kind,

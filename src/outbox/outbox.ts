@@ -31,16 +31,22 @@ export type Deliveries = Record<OutboxKind, (message: OutboxMessage) => Promise<
 const maxDirectDeliveries = 8;
 
 /**
- * Records a message in the database transaction of the act it is about. Where clients take turns, a message's turn is one after its
- * client's last waiting message, and at least the earliest turn that waits; messages of one client that are written at the same time may
- * have the same one.
+ * SQL of the turn of a message that begins to wait: one after its client's last one on the chain, and at least the earliest that waits there.
+ * Those that are postponed wait for no turn. The parameters are SQL too.
+ */
+export function nextTurn(kind: string, chain: string, clientId: string): string {
+  const line = `workflow_outbox w where w.kind = ${kind} and coalesce(w.chain, '') = coalesce(${chain}, '') and not w.is_postponed`;
+  return `coalesce(greatest((select min(w.turn) from ${line}), (select max(w.turn) + 1 from ${line} and w.client_id = ${clientId})), 0)`;
+}
+
+/**
+ * Records a message in the database transaction of the act it is about. Where clients take turns, messages of one client that are written at
+ * the same time may have the same one.
  */
 export async function enqueue(manager: EntityManager, { kind, subjectId, clientId, chain }: OutboxMessage): Promise<void> {
   await manager.query(
     `insert into workflow_outbox (kind, subject_id, client_id, chain, turn)
-     select $1, $2, $3, $4, case when $5 then coalesce(greatest(
-       (select min(turn) from workflow_outbox where kind = $1),
-       (select max(turn) + 1 from workflow_outbox where kind = $1 and client_id = $3)), 0) else 0 end
+     select $1, $2, $3, $4, case when $5 then ${nextTurn('$1', '$4', '$3')} else 0 end
      on conflict (kind, subject_id) do nothing`,
     [kind, subjectId, clientId, chain ?? null, kindsWithTurns.includes(kind)],
   );
@@ -75,10 +81,20 @@ export class WorkflowOutbox {
     return backlogs.some(({ kind, chain }) => kind === message.kind && chain === (message.chain ?? null));
   }
 
+  /** Without the time that its writer has: it would let those overtake it that come later. */
+  private async leaveToDispatcher({ kind, subjectId }: OutboxMessage): Promise<void> {
+    await this.database.query(
+      `update workflow_outbox set deliver_after = clock_timestamp() where outbox_id in (
+         select outbox_id from workflow_outbox
+          where kind = $1 and subject_id = $2 and deliver_after > clock_timestamp() and not is_postponed for update skip locked)`,
+      [kind, subjectId],
+    );
+  }
+
   private async deliver(message: OutboxMessage): Promise<void> {
     const { kind, subjectId } = message;
     try {
-      if (await this.isBehind(message)) return;
+      if (await this.isBehind(message)) return await this.leaveToDispatcher(message);
       if ((await this.deliveries[kind](message)) !== 'delivered') return;
       // a row that the dispatcher has locked is deleted by the dispatcher
       await this.database.query(

@@ -128,17 +128,17 @@ export const variables = {
   MAX_TRANSFERS_IN_FLIGHT: variable(
     'api, worker',
     Joi.number().integer().min(1).max(1_000_000).default(100),
-    'Transfers of one chain that are prepared and signed at once. More are accepted and wait for their start, oldest first.',
+    'Transfers of one chain that are prepared and signed at once. More are accepted and wait for their start; clients take turns.',
   ),
   MAX_PENDING_STARTS: variable(
     'api, worker',
     Joi.number().integer().min(1).max(10_000_000).default(10_000),
-    'Accepted transfers that may wait for their start; then further ones are answered with 503.',
+    'Accepted transfers that may wait for their start, without those behind a parked one of their sender; then further ones are answered with 503.',
   ),
   MAX_PENDING_STARTS_PER_CLIENT: variable(
     'api, worker',
     Joi.number().integer().min(1).max(10_000_000).default(2_000),
-    'The same for one client.',
+    'The same for one client, with those behind a parked one.',
   ),
   MAX_KEY_GENERATIONS_IN_FLIGHT: variable(
     'api, worker',

@@ -42,7 +42,7 @@ export interface SignedType {
   readonly rules?: FamilyRules | ((family: RuledFamily) => FamilyRules);
   /** Only a cancellation of it may cost more than what it holds for its fee. */
   readonly feeIsFixed?: true;
-  /** Its signatures are given to the client, and somebody else sends them. */
+  /** Its signatures are given to the client, and somebody else sends them: it has no ordinal, and no place in the line of its account. */
   readonly isHandedOut?: true;
   /**
    * The nodes compare the bytes with the order alone: what is stored beside the transaction has to be what the bytes say.

@@ -48,5 +48,7 @@ export const topUpType: TransactionType = 'GAS_TOPUP';
 export const withdrawalType: TransactionType = 'GAS_WITHDRAWAL';
 /** What joins outputs of an account. */
 export const consolidationType: TransactionType = 'CONSOLIDATION';
+/** Types that are abandoned by time (`SignedType.timeLeft`), and by no operator. */
+export const timedTypes: readonly TransactionType[] = [settlementType, topUpType, authorisationType];
 /** What a settlement has cost. */
 export const gasType: TransactionType = 'GAS';

@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { GetSignedType } from '../transactions/signed-type';
 import { findTransaction } from '../transactions/state';
+import { timedTypes } from '../transactions/types';
 
 /**
  * The line of a sender: its transactions in the order of their ordinals, on chains that execute them in that order. What has no ordinal
@@ -12,10 +13,11 @@ const mayBeExecuted = `t.ended_at is null
    and not exists (select from transfer_attempts a where a.tx_id = t.tx_id and a.block_number is not null)
    and exists (select from transfer_attempts a where a.tx_id = t.tx_id and a.impossible_proof is null)`;
 
-/** Accounts, with their chains, of which nothing is begun: see findParkedBefore. Those abandoned by time are few, and are not left out. */
+/** Accounts, with their chains, of which nothing with an ordinal is begun: see findParkedBefore. */
 export const accountsBehindParked = `select t.account_id, t.chain from chain_cursors c
    join transactions t on t.chain = c.chain and t.status = 'NEEDS_ATTENTION' and ${mayBeExecuted}
-  where t.account_id is not null and exists (select from reservations r where r.tx_id = t.tx_id and r.ordinal is not null)`;
+  where t.account_id is not null and t.transaction_type not in (${timedTypes.map((type) => `'${type}'`).join(', ')})
+    and exists (select from reservations r where r.tx_id = t.tx_id and r.ordinal is not null)`;
 
 /** Whose line it is. */
 export interface LinePlace {

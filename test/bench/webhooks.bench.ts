@@ -33,12 +33,14 @@ test('transfers a second with a webhook and without', async () => {
   const runs: Record<'off' | 'on', CarriedOut[]> = { off: [], on: [] };
   const cpu: Record<'off' | 'on', number[]> = { off: [], on: [] };
   await transfers.carryOut({ count: 20, inFlight: 20, accounts });
+  await waitFor(allDelivered, { timeoutMs: 60_000 });
   for (let round = 0; round < 2 * rounds; round += 1) {
     const side = round % 2 === 0 ? 'off' : 'on';
-    await waitFor(allDelivered, { timeoutMs: 60_000 });
     await turn(side);
     const used = measureProcessor(undefined);
     runs[side].push(await transfers.carryOut({ count, inFlight, accounts }));
+    // on both sides, since what is asked here takes time of the processor too
+    await waitFor(allDelivered, { timeoutMs: 60_000 });
     cpu[side].push(used(count).all);
   }
   const rate = (side: 'off' | 'on') => round((rounds * count) / runs[side].reduce((sum, { seconds }) => sum + seconds, 0));
@@ -50,7 +52,6 @@ test('transfers a second with a webhook and without', async () => {
       cpu_ms_with_polls: cpu,
     })}\n`,
   );
-  await waitFor(allDelivered, { timeoutMs: 60_000 });
   expect(receiver.received.length).toBeGreaterThanOrEqual(rounds * count);
   await Promise.all([receiver.close(), transfers.close(), database.destroy()]);
 }, 600_000);

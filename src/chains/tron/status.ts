@@ -102,7 +102,9 @@ async function findAgreedExpiry(
   const id = transactionId(unsigned);
   let isExecuted = false;
   const isAgreed = await endpoints.every(async (other) => {
-    if (!(await other.findReceipt(id))) return hasBlocks(other, expiry.agreed);
+    // before the receipt is asked for: without one then, it had none when it had come so far
+    const shows = await hasBlocks(other, expiry.agreed);
+    if (!(await other.findReceipt(id))) return shows;
     isExecuted = true;
     return false;
   });

@@ -48,6 +48,10 @@ export class RefusalPace {
     if (waitMs === 0) return;
     const gone = new AbortController();
     const { signal } = gone;
+    // what is left of a refused body is being discarded: not as fast as it can be sent
+    const isDiscarding = !ctx.req.complete && ctx.req.readableFlowing === true;
+    if (isDiscarding) ctx.req.pause();
     await Promise.race([delay(waitMs, undefined, { signal }), once(ctx.res, 'close', { signal })]).finally(() => gone.abort());
+    if (isDiscarding) ctx.req.resume();
   };
 }

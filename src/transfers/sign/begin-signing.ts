@@ -180,7 +180,8 @@ async function startAttempt(beginning: Beginning, kind: AttemptKind): Promise<Be
   const signer = await type.findSigner(manager, transfer);
   const intent = await type.loadIntent(manager, transfer);
   const source = { chain: chain.name, accountId: signer.accountId, addressKey: signer.addressKey };
-  const parked = kind === 'first' ? await findParkedBefore(manager, deps.getSignedType, source) : undefined;
+  const isInLine = kind === 'first' && !type.isHandedOut;
+  const parked = isInLine ? await findParkedBefore(manager, deps.getSignedType, source) : undefined;
   if (parked !== undefined) waitBehind(parked);
   await enterSigning(manager, transfer);
   const { txId } = transfer;

@@ -12,7 +12,9 @@ export async function readTurn(
   { txId }: { txId: string },
 ): Promise<TurnResult> {
   const transfer = await findTransaction(manager, txId);
-  const { addressKey } = await getSignedType(transfer.transactionType).findSigner(manager, transfer);
+  const type = getSignedType(transfer.transactionType);
+  if (type.isHandedOut) return { outcome: 'free' };
+  const { addressKey } = await type.findSigner(manager, transfer);
   const parked = await findParkedBefore(manager, getSignedType, { chain: transfer.chain, addressKey });
   return { outcome: parked === undefined ? 'free' : 'behind' };
 }

@@ -15,6 +15,7 @@ interface SubjectRow {
   client_id: string;
   account_id: string | null;
   chain: string;
+  transaction_type: string;
   token_symbol: string;
   request_id: string | null;
   ended: boolean;
@@ -81,7 +82,7 @@ async function notify(
 
 async function findSubject(database: DataSource, txId: string): Promise<SubjectRow> {
   const [row] = await database.query<SubjectRow[]>(
-    `select client_id, account_id, chain, token_symbol, request_id, ended_at is not null as ended,
+    `select client_id, account_id, chain, transaction_type, token_symbol, request_id, ended_at is not null as ended,
             exists (select from workflow_outbox where kind = 'start_transfer' and subject_id = tx_id) as unstarted
        from transactions where tx_id = $1`,
     [txId],

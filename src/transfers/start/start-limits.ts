@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { CachedValue } from '../../platform/cached-value';
 import { GatewayError } from '../../platform/errors';
+import { authorisationType } from '../../transactions/types';
 import { accountsBehindParked, findAccountsBehindParked, type LinePlace } from '../line';
 
 /** A transfer that is signed and sent makes room for the next one after at most this time. */
@@ -12,8 +13,9 @@ export type CountByChain = (manager: EntityManager) => Promise<Map<string, numbe
 export interface StartLimitSettings {
   /** Transfers of one chain whose workflow is active. Per chain, so that a chain that is down does not delay the others. */
   maxInFlight: number;
-  /** Transfers that are accepted and whose workflow has not started. */
+  /** Transfers that are accepted and whose workflow has not started, without those that wait behind a parked one of their sender. */
   maxPending: number;
+  /** With these. */
   maxPendingPerClient: number;
 }
 
@@ -47,8 +49,8 @@ export class StartLimits {
   async assertBacklogHasRoom(manager: EntityManager, clientId: string): Promise<void> {
     const pending = await this.pending.get(manager);
     const { maxPending, maxPendingPerClient } = this.settings;
-    const inAll = [...pending.values()].reduce((sum, count) => sum + count, 0);
-    if (inAll >= maxPending || (pending.get(clientId) ?? 0) >= maxPendingPerClient)
+    const waiting = [...pending.values()].reduce((sum, count) => sum + count.waiting, 0);
+    if (waiting >= maxPending || (pending.get(clientId)?.all ?? 0) >= maxPendingPerClient)
       throw new GatewayError('unavailable', 'Too many transfers wait for their start', { retryAfterSeconds: 5 });
   }
 
@@ -62,9 +64,13 @@ export class StartLimits {
 
   /**
    * Nothing of this account is begun on the chain before an operator has decided about another transfer: it is not started either, so that
-   * what has waited takes room like everything else once the line goes on.
+   * what has waited takes room like everything else once the line goes on. Authorisations have no place in the line.
    */
-  async isBehindParked(manager: EntityManager, { account_id: accountId, chain }: LinePlace): Promise<boolean> {
+  async isBehindParked(
+    manager: EntityManager,
+    { account_id: accountId, chain, transaction_type: type }: LinePlace & { transaction_type: string },
+  ): Promise<boolean> {
+    if (type === authorisationType) return false;
     const behind = await this.behindParked.get(manager);
     return behind.some((place) => place.account_id === accountId && place.chain === chain);
   }
@@ -79,11 +85,18 @@ export class StartLimits {
   }
 }
 
-async function countPending(manager: EntityManager): Promise<Map<string, number>> {
-  const rows = await manager.query<{ client_id: string; count: number }[]>(
-    `select client_id, count(*)::int as count from workflow_outbox where kind = 'start_transfer' group by client_id`,
+interface PendingStarts {
+  all: number;
+  /** Without those that are postponed: one client's must not keep the others out. */
+  waiting: number;
+}
+
+async function countPending(manager: EntityManager): Promise<Map<string, PendingStarts>> {
+  const rows = await manager.query<(PendingStarts & { client_id: string })[]>(
+    `select client_id, count(*)::int as "all", (count(*) filter (where not is_postponed))::int as waiting
+       from workflow_outbox where kind = 'start_transfer' group by client_id`,
   );
-  return new Map(rows.map(({ client_id: clientId, count }) => [clientId, count]));
+  return new Map(rows.map(({ client_id: clientId, ...count }) => [clientId, count]));
 }
 
 /** Transfers that wait for an approval, for the chain or for an operator, also behind another one, are not counted, since they use no capacity. */
@@ -93,7 +106,7 @@ const countInFlight: CountByChain = async (manager) => {
      select chain, count(*)::int as count from transactions t
       where ended_at is null and is_signed and status in ('PENDING', 'SIGNING')
         and not exists (select from workflow_outbox o where o.kind = 'start_transfer' and o.subject_id = t.tx_id)
-        and not (status = 'PENDING' and exists (select from behind b where b.account_id = t.account_id and b.chain = t.chain))
+        and not (status = 'PENDING' and transaction_type <> '${authorisationType}' and exists (select from behind b where b.account_id = t.account_id and b.chain = t.chain))
       group by chain`,
   );
   return new Map(rows.map(({ chain, count }) => [chain, count]));

@@ -251,7 +251,7 @@ test.each<[string, (manager: EntityManager, database: DataSource) => Promise<unk
       const limits = new StartLimits({ maxInFlight: 1, maxPending: 1, maxPendingPerClient: 1 }, none);
       await limits.assertBacklogHasRoom(manager, attempt.txId);
       await limits.take(manager, 'ethereum');
-      await limits.isBehindParked(manager, { account_id: null, chain: 'ethereum' });
+      await limits.isBehindParked(manager, { account_id: null, chain: 'ethereum', transaction_type: 'OUTBOUND' });
     },
   ],
   ['messages that wait', (manager) => findBacklogs(manager)],

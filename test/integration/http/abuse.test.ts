@@ -187,7 +187,7 @@ describe('many at a time', () => {
       running -= 1;
       ctx.body = 'x';
     });
-    const server = await listen(app, '127.0.0.1', 0);
+    const server = await listen(app, '127.0.0.1', 0, { place: 10_000 });
     const sockets = Array.from({ length: 8 }, () => connect(server.port, '127.0.0.1').on('error', () => undefined));
     try {
       for (const socket of sockets) socket.write(get('/').repeat(4));

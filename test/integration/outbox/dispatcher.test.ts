@@ -146,6 +146,13 @@ describe('the writer', () => {
     for (const it of [late, other]) outbox.deliverSoon(it);
     await outbox.settled();
     expect(seen).toEqual([other.subjectId]);
+    // at once: by its turn, and not by the time that its writer has
+    await new OutboxDispatcher(
+      database,
+      toAll(({ subjectId }) => (seen.push(subjectId), Promise.resolve('delivered'))),
+      silent,
+    ).dispatch();
+    expect(seen).toContain(late.subjectId);
   });
 
   test('does not wait for a message that the dispatcher has locked', async () => {

@@ -91,6 +91,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
   gateway_api: [
     acceptCount,
     compare,
+    'update workflow_outbox set turn = 0',
     ...[insertAttempt, insertOrder, insertReservation, linkReservation, insertRequest, insertUser, insertKey, limits, policy],
     ...[beginSigning, signAgain, raiseFee, endAs('SUBMITTED'), endAs('CONFIRMED'), endAs('FAILED'), endAs('REJECTED')],
     ...[

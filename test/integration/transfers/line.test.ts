@@ -1,8 +1,10 @@
 import { OutboxDispatcher } from '../../../src/outbox/dispatcher';
 import { findBacklogs } from '../../../src/outbox/outbox';
+import { newId } from '../../../src/platform/ids';
 import { createLogger } from '../../../src/platform/logging';
 import { transferDeliveries } from '../../../src/transfers/start/deliveries';
-import { StartLimits } from '../../../src/transfers/start/start-limits';
+import { StartLimits, type StartLimitSettings } from '../../../src/transfers/start/start-limits';
+import { findAccountsBehindParked } from '../../../src/transfers/line';
 import type { TransferWorkflows } from '../../../src/transfers/start/workflows';
 import { buildAccount, buildAsset, buildTransferRequest, fundAccount } from '../../factories';
 import { roomyStartLimits } from '../../ledger';
@@ -113,6 +115,16 @@ describe('behind a transfer that waits for an operator', () => {
     );
     expect(postponed).toEqual({ count: 30, latest: expect.any(Number) });
     expect(postponed?.latest).toBeLessThanOrEqual(20);
+    // one client's must not keep the others out
+    const hasRoom = (limits: Partial<StartLimitSettings>, clientId: string) =>
+      new StartLimits({ ...roomyStartLimits, ...limits }, () => Promise.resolve(new Map())).assertBacklogHasRoom(
+        database.manager,
+        clientId,
+      );
+    await hasRoom({ maxPending: 1 }, newId());
+    await hasRoom({ maxPendingPerClient: 31 }, fixture.client.clientId);
+    const full = { code: 'unavailable' };
+    await expect(hasRoom({ maxPendingPerClient: 30 }, fixture.client.clientId)).rejects.toMatchObject(full);
     const [cancelled, ...rest] = behind as [string, ...string[]];
     await ledger.cancelTransfer({ txId: cancelled });
     expect(await dispatch(100)).toEqual([cancelled]);
@@ -125,6 +137,25 @@ describe('behind a transfer that waits for an operator', () => {
     expect(await findBacklogs(database.manager)).toEqual([{ kind: 'start_transfer', chain: ethereum.name }]);
     expect([...first, ...(await dispatch(100))].sort()).toEqual([...rest].sort());
     expect(await findBacklogs(database.manager)).toEqual([]);
+  });
+
+  test('what is abandoned by time keeps nobody waiting', async () => {
+    const { database, account } = fixture;
+    const parked = await small();
+    await begun(fixture, { txId: parked });
+    await park(parked);
+    const behind = [{ account_id: account.accountId, chain: ethereum.name }];
+    expect(await findAccountsBehindParked(database.manager)).toEqual(behind);
+    const become = (type: string) =>
+      database.transaction(async (manager) => {
+        await manager.query('set local session_replication_role = replica');
+        await manager.query('update transactions set transaction_type = $2 where tx_id = $1', [parked, type]);
+      });
+    await become('GAS_TOPUP');
+    expect(await findAccountsBehindParked(database.manager)).toEqual([]);
+    await become('GAS_WITHDRAWAL');
+    expect(await findAccountsBehindParked(database.manager)).toEqual(behind);
+    await become('OUTBOUND');
   });
 
   test('they take no room of those that are in flight', async () => {
@@ -151,7 +182,10 @@ describe('behind a transfer that waits for an operator', () => {
       });
     await change('account_id = null, is_held = false');
     expect(await takesRoom()).toBe(false);
-    await change('account_id = p.account_id, is_held = true');
+    // has no place in the line, and has started
+    await change(`account_id = p.account_id, is_held = true, transaction_type = 'X402_SIGN'`);
+    expect(await takesRoom()).toBe(false);
+    await change('transaction_type = p.transaction_type');
   });
 });
 

@@ -4,10 +4,12 @@ import { getFamily } from '../../../src/chains/families';
 import { newId } from '../../../src/platform/ids';
 import { presentPayment } from '../../../src/x402/sign/presenter';
 import { type AuthorisedPayment, findAuthorised } from '../../../src/x402/sign/stored';
-import { buildTotp, randomAddress, signAs, totpCode } from '../../factories';
-import { createTestLedger, type TestLedger } from '../../ledger';
+import { StartLimits } from '../../../src/transfers/start/start-limits';
+import { buildTotp, buildTransferRequest, randomAddress, signAs, totpCode } from '../../factories';
+import { createTestLedger, roomyStartLimits, type TestLedger } from '../../ledger';
 import { auditOf, listAddress, setPolicy, unlist } from '../screening/factors';
 import { boxes, buildFunded, createFixture, ethereum, expectProblem, type Fixture, type Funded, registry } from '../http/fixture';
+import { prepared } from '../ledger/fixture';
 
 /** POST and GET /x402/sign over HTTP, to the signature; who carries a payment out, and its end: sign-workflow.test.ts. */
 
@@ -310,4 +312,24 @@ describe('payments by Permit2, which moves what the account has allowed it which
     await fixture.database.query(`update transfer_attempts set impossible_proof = '{}' where tx_id = $1`, [txId]);
     expect(await ledger.failByProof({ txId })).toMatchObject({ status: 'FAILED', code: 'expired' });
   }
+});
+
+test('a transfer of the account that waits for an operator keeps no authorisation waiting, which has no nonce of the account', async () => {
+  const { database } = fixture;
+  const own = await buildFunded(fixture, fixture.demo);
+  const transfer = () => ledger.lockTransfer(buildTransferRequest(own.account, ethereum, { tokenSymbol: 'USDC', amount: '1' }));
+  const [{ txId: parked }, { txId: behind }] = [await transfer(), await transfer()];
+  await ledger.beginAttempt({ txId: parked, attempt: 1, kind: 'first', prepared: prepared() });
+  await ledger.parkTransfer({ txId: parked, code: 'stuck', reason: 'fees are beyond the bound' });
+  const txId = String((await post({ payer: own.account.address })).body['txId']);
+
+  const starts = new StartLimits(roomyStartLimits, () => Promise.resolve(new Map()));
+  const waits = (type: string) =>
+    starts.isBehindParked(database.manager, { account_id: own.account.accountId, chain: 'ethereum', transaction_type: type });
+  expect([await waits('OUTBOUND'), await waits('X402_SIGN')]).toEqual([true, false]);
+  expect([await ledger.readTurn({ txId: behind }), await ledger.readTurn({ txId })]).toEqual([
+    { outcome: 'behind' },
+    { outcome: 'free' },
+  ]);
+  expect(await begin(txId)).toMatchObject({ outcome: 'begun' });
 });

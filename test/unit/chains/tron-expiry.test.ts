@@ -382,6 +382,38 @@ describe('by the blocks', () => {
     expect(await ask(refersTo('cd'.repeat(8)), false)).toMatchObject({ state: 'expired', proof: { other_block: 65_541 } });
   });
 
+  test('an endpoint that comes so far while it is asked, and has executed it by then, is not taken for one that has not', async () => {
+    const made = await make();
+    const start = 1_700_000_000_000;
+    const unsigned = encode({
+      ...decode(made.unsigned),
+      expiration: BigInt(start + 60_000),
+      reference: { number: Buffer.from('0005', 'hex'), id: Buffer.from('00'.repeat(8), 'hex') },
+    });
+    const { node, head } = nodeOf(100, start);
+    const first = { ...node, solidHead: () => Promise.resolve(head), findReceipt: () => Promise.resolve(null) };
+    let hasCome = false;
+    /** What it answers to the first question; it answers the next one as one that has come so far. */
+    const behind = <T>(early: T, late: Promise<T>): Promise<T> => {
+      const answer = hasCome ? late : Promise.resolve(early);
+      hasCome = true;
+      return answer;
+    };
+    const advancing = {
+      solidHeader: (number: number) => behind(null, node.solidHeader(number)),
+      findReceipt: (id: string) => behind<object | null>(null, Promise.resolve({ id })),
+    };
+    const endpoints = {
+      run: <T>(work: (asked: TronNode) => Promise<T>) => work(first as unknown as TronNode),
+      every: async (says: (asked: TronNode) => Promise<boolean>) =>
+        (await Promise.all([first, advancing].map((asked) => says(asked as unknown as TronNode)))).every(Boolean),
+    };
+    const sight = { endpoints, chain: tronDefinition(), now: Date.now };
+    await expect(askStatus(sight, [{ ...toKnown(made, 1), unsigned }], new Proofs())).rejects.toThrow(/executed/);
+    hasCome = false;
+    await expect(proveAt(first as unknown as TronNode, sight, unsigned)).rejects.toThrow(/executed/);
+  });
+
   test('the first block of a time is found behind gaps, however long ago', async () => {
     const start = 1_700_000_000_000;
     /** No block is made for an hour after number 40, and after that every third one is missing. */
