@@ -12,6 +12,8 @@ const unfinished = {
   'transfer-parked-continued': ['parkTransfer: parked', 'update retry', 'parkTransfer: parked', 'continued'],
   'transfer-needs-attention': ['settleTransfer: NEEDS_ATTENTION', 'parkTransfer: parked', 'open'],
   'transfer-needs-attention-not-abandonable': ['settleTransfer: NEEDS_ATTENTION', 'parkTransfer: parked', 'open'],
+  // accepted and then refused, as before the workflow had validators
+  'transfer-needs-attention-not-abandonable-once-accepted': ['settleTransfer: NEEDS_ATTENTION', 'parkTransfer: parked', 'open'],
   'transfer-needs-attention-nonce-unproven': [
     'observe: impossible',
     'parkTransfer: parked',
