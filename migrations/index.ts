@@ -51,6 +51,7 @@ import { WalletSums0064 } from './0064-wallet-sums';
 import { ListTotals0065 } from './0065-list-totals';
 import { BlacklistClaims0066 } from './0066-blacklist-claims';
 import { PayerBrake0068 } from './0068-payer-brake';
+import { AgreedProofs0072 } from './0072-agreed-proofs';
 import { OutboxTurns0077 } from './0077-outbox-turns';
 import { PooledKeys0070 } from './0070-pooled-keys';
 
@@ -110,5 +111,6 @@ export const migrations = [
   BlacklistClaims0066,
   PayerBrake0068,
   PooledKeys0070,
+  AgreedProofs0072,
   OutboxTurns0077,
 ];

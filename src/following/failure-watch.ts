@@ -13,7 +13,7 @@ const maxAsked = 10_000;
 interface Said {
   /** ms of the clock. */
   at: number;
-  /** null: it could not be asked about. */
+  /** null: it has not been answered for. */
   observation: ChainObservation | null;
 }
 
@@ -28,29 +28,38 @@ export class FailureWatch {
 
   constructor(private readonly options: Pick<FollowOptions, 'observe' | 'logger'>) {}
 
-  /** Puts what the chain says now in place of what was stored; leaves out what it does not answer for, until a later call. */
-  async readAgain(observations: Map<string, ChainObservation>, unagreed: readonly string[]): Promise<void> {
-    const now = Date.now();
-    const due = unagreed.filter((txId) => now - (this.find(txId, observations)?.at ?? 0) >= againAfterMs);
-    await mapBounded(due.slice(0, perStep), perStep, (txId) => this.ask(txId, observations));
+  /** What the chain has said in place of what was stored; without what it has not answered for yet. */
+  correct(observations: ReadonlyMap<string, ChainObservation>, unagreed: readonly string[]): Map<string, ChainObservation> {
+    const corrected = new Map(observations);
     for (const txId of unagreed) {
-      const said = this.find(txId, observations)?.observation;
-      if (said) observations.set(txId, said);
-      else observations.delete(txId);
+      const said = this.asked.get(toKey(txId, observations.get(txId)))?.observation;
+      if (said) corrected.set(txId, said);
+      else corrected.delete(txId);
     }
+    return corrected;
   }
 
-  private find(txId: string, observations: Map<string, ChainObservation>): Said | undefined {
-    return this.asked.get(toKey(txId, observations.get(txId)));
+  /** Asks the chain about what is due; `correct` shows the answers. Never throws. */
+  async ask(observations: ReadonlyMap<string, ChainObservation>, unagreed: readonly string[]): Promise<void> {
+    const now = Date.now();
+    const inclusions = unagreed.map((txId) => ({ txId, inclusion: toKey(txId, observations.get(txId)) }));
+    const due = inclusions
+      .filter(({ inclusion }) => now - (this.asked.get(inclusion)?.at ?? 0) >= againAfterMs)
+      .slice(0, perStep);
+    // no later call asks while these answers are on their way
+    for (const { inclusion } of due) this.note(inclusion, this.asked.get(inclusion)?.observation ?? null);
+    await mapBounded(due, perStep, async ({ txId, inclusion }) => this.note(inclusion, await this.observe(txId)));
   }
 
-  private async ask(txId: string, observations: Map<string, ChainObservation>): Promise<void> {
-    const inclusion = toKey(txId, observations.get(txId));
-    const observation = await this.options.observe(txId).catch((err: unknown) => {
+  private note(inclusion: string, observation: ChainObservation | null): void {
+    setBounded(this.asked, inclusion, { at: Date.now(), observation }, maxAsked);
+  }
+
+  private observe(txId: string): Promise<ChainObservation | null> {
+    return this.options.observe(txId).catch((err: unknown) => {
       this.options.logger.warn({ err, tx_id: txId }, 'what ends a transaction as failed could not be read again');
       return null;
     });
-    setBounded(this.asked, inclusion, { at: Date.now(), observation }, maxAsked);
   }
 }
 

@@ -29,8 +29,8 @@ import * as store from './store';
 
 /** Blocks remembered at least, for reorganisations below a shallow finality depth: they are an alarm, but one that is got over. */
 const minKept = 256;
-/** How long a step waits for the comparison of endpoints: it goes on beside the next one. */
-const agreementWaitMs = 3_000;
+/** How long a step waits for the answers of several endpoints: what is asked goes on beside the next one. */
+const answersWaitMs = 3_000;
 const defaultSliceMs = 10 * 60_000;
 
 /**
@@ -120,15 +120,19 @@ class Follower {
     await this.agree(head);
     const scannedTo = this.nextBlock - 1;
     const { observations: awaited, unagreed } = await findAwaited(this.manager, this.chain, scannedTo, this.agreement.limit);
-    await this.failures.readAgain(awaited, unagreed);
-    // beside the scan: a backlog of signals delays no deposit
-    const tell = () => (this.signalling = this.options.notifier.sendAll(new Map([...this.funding.lost, ...awaited])));
+    // beside the scan: neither answers about what has failed nor a backlog of signals delay a deposit
+    const asked = this.failures.ask(awaited, unagreed);
+    const tell = () =>
+      (this.signalling = this.options.notifier.sendAll(
+        new Map([...this.funding.lost, ...this.failures.correct(awaited, unagreed)]),
+      ));
     void tell();
     await this.ends.report();
     await this.spends.report(this.nextBlock);
     await this.doubts.report();
     if (this.nextBlock <= head) return true;
     await this.funding.ask(this.nextBlock);
+    await atMost(answersWaitMs, asked);
     void tell();
     return false;
   }
@@ -136,7 +140,7 @@ class Follower {
   /** Far behind, it is not waited for: an endpoint that hangs would make following slow. */
   private async agree(head: number): Promise<void> {
     const agreed = this.agreement.advance(this.nextBlock);
-    if (this.nextBlock > head) await Promise.race([agreed, delay(agreementWaitMs, undefined, { ref: false })]);
+    if (this.nextBlock > head) await atMost(answersWaitMs, agreed);
     else
       agreed.catch((err: unknown) =>
         this.options.logger.warn({ err, chain: this.chain.name }, 'endpoints could not be compared'),
@@ -256,3 +260,5 @@ class Follower {
     return this.options.database.manager;
   }
 }
+
+const atMost = (ms: number, done: Promise<void>): Promise<void> => Promise.race([done, delay(ms, undefined, { ref: false })]);

@@ -76,14 +76,18 @@ async function findUnfunded(manager: EntityManager, chain: string): Promise<stri
   return rows.map(({ tx_id: txId }) => txId);
 }
 
-/** By a transaction in a block up to `final`. With a proof for every attempt an operator has been asked already. */
+/**
+ * By a transaction in a block up to `final`. With a proof for every attempt an operator has been asked already, unless the proof ends the
+ * transfer: its workflow may not have been told.
+ */
 async function findSuperseded(manager: EntityManager, chain: string, final: number): Promise<string[]> {
   const rows = await manager.query<{ tx_id: string }[]>(
     `select t.tx_id from transactions t
        join reservations r on r.tx_id = t.tx_id
        join foreign_transactions f on (f.chain, f.owner, f.ordinal) = (r.chain, r.owner, r.ordinal)
       where t.chain = $1 and t.status = 'NEEDS_ATTENTION' and t.ended_at is null and f.block_number <= $2
-        and exists (select from transfer_attempts a where a.tx_id = t.tx_id and a.impossible_proof is null)
+        and exists (select from transfer_attempts a where a.tx_id = t.tx_id
+                     and (a.impossible_proof is null or (a.impossible_proof->>'ends')::boolean))
       order by t.tx_id limit ${limit}`,
     [chain, final],
   );

@@ -39,7 +39,7 @@ export async function storeInclusion(
     `with stored as (
        update transfer_attempts a
           set block_number = $3, block_hash = $4, success = $5, fee = $6, debited = ${shown('debited', '$7')}, received = ${shown('received', '$8')}, included_id = $9,
-              agreed_by = coalesce($10::integer, case when (a.included_id, a.block_hash, a.success) = ($9, $4, $5) then a.agreed_by end)
+              agreed_by = coalesce($10::integer, case when (a.included_id, a.block_hash, a.success, a.fee) = ($9, $4, $5, $6) then a.agreed_by end)
         where a.tx_id = $1 and a.attempt = $2 and not ${contradicts('a.chain', '$3::bigint', '$4')}
        returning a.chain, a.tx_id, a.attempt, a.debited, a.received
      ), named as (

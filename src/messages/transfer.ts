@@ -153,10 +153,11 @@ export type BroadcastResult =
   | { outcome: 'accepted'; hash: string; status: string }
   /**
    * Not accepted as long as what it depends on is in no block; it is sent again. `passing`: soon, and `price`: a higher one would help too;
-   * `unknown`: for hours, since nobody knows what the nodes mean.
+   * `unknown`: for some minutes, since nobody knows what the nodes mean.
    */
   | { outcome: 'waiting'; reason: string; passing?: 'price' | 'view' | 'unknown' }
-  | { outcome: 'rejected'; reason: string }
+  /** `isUnknown`: nobody knows what the nodes mean, and they may take it later. */
+  | { outcome: 'rejected'; reason: string; isUnknown?: true }
   /** Not sent: the destination was blacklisted after signing had begun. */
   | { outcome: 'blacklisted' }
   /** Not sent: the transfer is abandoned, only its cancellation is sent. */

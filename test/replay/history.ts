@@ -89,7 +89,7 @@ function describe(type: string, attributes: Attributes, activity: string): strin
     case 'ACTIVITY_TASK_CANCEL_REQUESTED':
       return `${activity}: cancelled`;
     case 'MARKER_RECORDED':
-      return describeLocal(attributes);
+      return describeMarker(attributes);
     case 'WORKFLOW_EXECUTION_SIGNALED':
       return `signal ${attributes.signalName}`;
     case 'WORKFLOW_EXECUTION_UPDATE_ACCEPTED':
@@ -101,8 +101,10 @@ function describe(type: string, attributes: Attributes, activity: string): strin
   }
 }
 
-/** Local activities are markers. */
-function describeLocal({ details, failure }: Attributes): string {
+/** Local activities are markers, and so is each change of the workflow that a run has met (`patched`). */
+function describeMarker({ details, failure }: Attributes): string {
+  const change = decode<{ id: string }>(details?.['patch-data']);
+  if (change) return `patched ${change.id}`;
   const name = decode<{ activity_type: string }>(details?.['data'])?.activity_type;
   return `${name}: ${failure ? 'failed' : answer(details?.['result'])}`;
 }

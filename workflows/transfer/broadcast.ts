@@ -1,6 +1,6 @@
 import type { AttemptSignatures, BroadcastResult } from '../../src/messages/transfer';
 import { chainActivities } from '../activities';
-import { type Next, park } from './next';
+import { type Next, park, parkForNow } from './next';
 import type { TransferState } from './state';
 
 /**
@@ -44,9 +44,13 @@ export async function afterSending(
       if (attempt === 1) return { next: 'abandon' };
       return park('address_blacklisted', 'The destination was blacklisted before its replacement was sent', follow(state));
     case 'rejected': {
+      const { reason, isUnknown } = result;
       const { state: seen, isUnfunded } = await chainActivities(state.transfer.chain).observe({ txId });
-      if (seen !== 'absent' || isUnfunded || tries > 1) return follow(state);
-      return park('broadcast_rejected', result.reason, { next: 'broadcast', attempt, tries: tries + 1 });
+      if (seen !== 'absent' || isUnfunded) return follow(state);
+      // the same bytes, however often: a higher fee may not be what is missing
+      if (isUnknown) return parkForNow('broadcast_rejected', reason, { next: 'broadcast', attempt, tries });
+      if (tries > 1) return follow(state);
+      return park('broadcast_rejected', reason, { next: 'broadcast', attempt, tries: tries + 1 });
     }
   }
 }

@@ -27,7 +27,7 @@ export async function confirm(state: TransferState): Promise<Next> {
         if (!state.isTimed) state.followLine(seen.isBehind === true);
         // what it spends may come back; only the follower names an id here, of what a reorganisation has taken back
         if (seen.isUnfunded || (seen.state === 'absent' && seen.hash !== null)) state.waitingSince = Date.now();
-        if (Date.now() - state.waitingSince > state.transfer.stuckAfterMs) return whenStuck(state);
+        if (Date.now() - state.waitingSince > state.patienceMs) return whenStuck(state);
     }
     if (state.shouldContinueAsNew) return { next: 'confirm' };
   }
@@ -35,9 +35,9 @@ export async function confirm(state: TransferState): Promise<Next> {
 
 /** The follower's message, or the chain's own answer when the follower is silent; a retry asks the chain at once. */
 async function nextStatus(state: TransferState): Promise<ChainObservation> {
-  const { requiredConfirmations, chain, stuckAfterMs, explorerTx } = state.transfer;
+  const { requiredConfirmations, chain, explorerTx } = state.transfer;
   state.progress.report('confirm', `Waiting for ${requiredConfirmations} confirmations on ${chain}`, state.lastAttempt);
-  const observed = await state.nextObservation(state.polls.next(Math.min(stuckAfterMs, state.timeLeftMs)));
+  const observed = await state.nextObservation(state.polls.next(Math.min(state.patienceMs, state.timeLeftMs)));
   const seen = observed ?? (await chainActivities(chain).observe({ txId: state.txId }));
   if (seen.state !== 'absent') {
     state.unsent = null;
@@ -65,7 +65,7 @@ function whenStuck(state: TransferState): Next {
   }
   if (state.isAbandoned && rules.abandoned === 'expiry') return { next: 'confirm' };
   const again: Next = { next: 'broadcast', attempt: state.lastAttempt, tries: 1 };
-  // for hours, then it is rejected
+  // for some minutes, then it is rejected
   if (state.unsent?.passing === 'unknown') return again;
   if (state.unsent && !state.isTimed) return park('broadcast_rejected', state.unsent.reason, again);
   // those behind what is abandoned by time wait for its nonce: the authoriser limits its cancellations

@@ -11,6 +11,8 @@ export interface Park {
   onRetry: Next;
   /** Null where it cannot be abandoned: what the transfer spends is used up, and nothing proves that it was not by one of its attempts. */
   abandoned: Next | null;
+  /** What it waits for may pass without an operator. */
+  isForNow?: true;
 }
 
 /** The next stage. */
@@ -43,5 +45,11 @@ export const park = (
   onRetry: Next,
   abandoned: Park['abandoned'] = { next: 'abandon' },
 ): Park => ({ next: 'park', code, reason, onRetry, abandoned });
+
+/** As `park`, of what is tried again by itself from time to time. */
+export const parkForNow = (...parked: [code: FailureCode, reason: string, onRetry: Next]): Park => ({
+  ...park(...parked),
+  isForNow: true,
+});
 
 export const ended = (end: TransferEnd): Next => ({ next: 'ended', end });

@@ -4,7 +4,7 @@ import type { BeginSigningResult } from '../../src/messages/transfer';
 import { authoriserActivities, chainActivities, transferActivities } from '../activities';
 import { isCancelled, toProblem } from '../failures';
 import { endUnsigned } from './end-unsigned';
-import { continueFromRows, ended, type Next, park } from './next';
+import { continueFromRows, ended, type Next, park, parkForNow } from './next';
 import { followAbandoned, followUntilOver, resume, toNext } from './resume';
 import type { TransferState } from './state';
 import { reserveWaits, turnWaits } from './waits';
@@ -83,7 +83,7 @@ async function beginAttempt(
     if (prepared === 'ended') return { next: 'lock' };
     if ('outcome' in prepared && prepared.outcome === 'not_estimated') {
       estimatedUntil ??= Date.now() + estimateFactor * state.transfer.stuckAfterMs;
-      if (Date.now() >= estimatedUntil) return park('not_estimated', prepared.reason, continueFromRows(state));
+      if (Date.now() >= estimatedUntil) return parkForNow('not_estimated', prepared.reason, continueFromRows(state));
       state.progress.report('prepare', prepared.reason, attempt);
       await condition(() => state.isEnded, waitMs);
       continue;

@@ -1,8 +1,9 @@
-import { ApplicationFailure, condition, workflowInfo } from '@temporalio/workflow';
+import { ApplicationFailure, condition, patched, workflowInfo } from '@temporalio/workflow';
 import type { ChainObservation, HeldTransfer } from '../../src/messages/transfer';
 import type { FailureCode } from '../../src/platform/codes';
 import { WorkflowProgress } from '../progress';
 import { PollBackoff } from './poll-backoff';
+import { unknownAgainMs } from './waits';
 
 /** Observations kept: each contains the whole state, so only the newest matter. */
 const keptObservations = 50;
@@ -100,6 +101,12 @@ export class TransferState {
     return leftMs > 0 ? leftMs : Infinity;
   }
 
+  /** Milliseconds in no block until something is done about it. */
+  get patienceMs(): number {
+    const { stuckAfterMs } = this.transfer;
+    return this.unsent?.passing === 'unknown' ? Math.min(stuckAfterMs, unknownAgainMs) : stuckAfterMs;
+  }
+
   /**
    * While the chain executes another one of the sender first, what waits behind it is not stuck. Once that is executed, it gets the time of a
    * few blocks, since the same may be wrong with it.
@@ -136,7 +143,7 @@ export class TransferState {
   }
 
   get shouldContinueAsNew(): boolean {
-    const isLong = workflowInfo().continueAsNewSuggested || this.updates >= maxUpdates;
+    const isLong = workflowInfo().continueAsNewSuggested || (this.updates >= maxUpdates && patched('continue-after-updates'));
     return isLong && !this.retryRequested && !this.abandonRequested && !this.sawInclusion;
   }
 
@@ -159,7 +166,9 @@ export class TransferState {
     if (!this.isRetryable) throw refusal('Only a transfer that is parked, or that waits for the chain, can be retried');
   }
 
+  // a replay asks no validator: what an earlier release has accepted and refused is refused again
   onRetry(): { status: string } {
+    this.assertRetryable();
     this.updates += 1;
     this.retryRequested = true;
     return { status: 'retrying' };
@@ -174,6 +183,7 @@ export class TransferState {
   }
 
   onAbandon(): { status: string } {
+    this.assertAbandonable();
     this.updates += 1;
     this.abandonRequested = true;
     return { status: 'abandoning' };
@@ -210,8 +220,8 @@ export class TransferState {
   /**
    * Waits for an operator's action, the chain's decision or the end of its time. Of the observations received before, only a decision
    * counts: an inclusion, or that none can come any more.
-   * `isAbandonable`: the chain is not known to have used up what the transfer spends. It is retried by itself after `timedMs` where it is
-   * abandoned by time, else after `untimedMs`.
+   * `isAbandonable`: the chain is not known to have used up what the transfer spends.
+   * `timedMs`: until it is retried by itself where it is abandoned by time. `untimedMs`: the same where it is not.
    * `continue`: the history has become long, and no operator waits; a new run decides from the rows. `again`: nothing has happened, and
    * the end of its time is to be read again.
    */
@@ -220,7 +230,7 @@ export class TransferState {
     { timedMs = Infinity, untimedMs = Infinity }: { timedMs?: number; untimedMs?: number } = {},
   ): Promise<'retry' | 'abandon' | 'decided' | 'continue' | 'again'> {
     // before it waits: an operator may be the only one who ends the wait, and is answered in the run that is asked
-    if (this.shouldContinueAsNew) return 'continue';
+    if (this.shouldContinueAsNew && patched('continue-before-parked')) return 'continue';
     const before = this.observedCount;
     this.isAbandonable = isAbandonable;
     const isDone = () =>

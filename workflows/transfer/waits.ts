@@ -19,8 +19,11 @@ export const reserveWaits = (blockTimeMs: number): ReserveWaits => ({
   totalMs: Math.max(60 * minute, 36 * blockTimeMs),
 });
 
-/** Before nodes that could not estimate the transaction of a parked transfer are asked again: they may be in order by then. */
-export const estimateAgainMs = (stuckAfterMs: number): number => Math.min(10 * minute, 5 * stuckAfterMs);
+/** Before what nodes have refused in words that nobody knows is sent again. */
+export const unknownAgainMs = minute;
+
+/** Before what has parked a transfer for now is tried again: the nodes may be in order by then. */
+export const triedAgainMs = (stuckAfterMs: number): number => Math.min(10 * minute, 5 * stuckAfterMs);
 
 /** Before it is read again whether the line of the sender goes on. */
 export const turnWaits = { firstMs: 1_000, longestMs: minute };

@@ -155,16 +155,17 @@ export class EvmChainClient implements ChainClient {
       // on the latest block and not on the pool, as some nodes do by default: an earlier attempt of this transfer may be pending
       return await this.endpoints.run((call) =>
         call<Hex>('eth_estimateGas', [request, 'latest']).then(BigInt, (error: unknown) => {
-          if (!(error instanceof NodeRefusal) || isRevert(error) || isEndpointTrouble(error)) throw error;
+          if (!(error instanceof NodeRefusal)) throw error;
+          // nodes give it codes that stand for a trouble of their own, too
+          if (isRevert(error)) throw new GatewayError('would_revert', `${this.chain.name} would revert this transfer`);
+          if (isEndpointTrouble(error)) throw error;
           // another endpoint may not share what this one says, as one that lags
           refusal = error;
           throw new Error('it could not estimate the gas');
         }),
       );
     } catch (error) {
-      if (error instanceof NodeRefusal && isRevert(error))
-        throw new GatewayError('would_revert', `${this.chain.name} would revert this transfer`);
-      if (!refusal) throw error;
+      if (!refusal || (error instanceof GatewayError && error.code === 'would_revert')) throw error;
       const reason = `The nodes of ${this.chain.name} could not estimate the gas of this transfer (code ${refusal.code})`;
       throw new GatewayError('not_estimated', reason, { cause: refusal });
     }

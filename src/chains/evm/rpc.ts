@@ -81,7 +81,8 @@ export class Endpoints {
 
   /**
    * `work` gets the endpoint's call function, a map for what it learns about the node (such as "has no trace_block"), and a call
-   * function that does not wait for others to share an HTTP request with. A NodeRefusal thrown by `work` is passed on, unless its code stands for a problem of the endpoint.
+   * function that does not wait for others to share an HTTP request with. A NodeRefusal thrown by `work` is passed on, unless its code stands
+   * for a problem of the endpoint.
    * @throws GatewayError chain_unavailable when no endpoint could do the work.
    */
   run<T>(work: (call: RpcCall, capabilities: Map<string, unknown>, callAtOnce: RpcCall) => Promise<T>): Promise<T> {

@@ -59,7 +59,7 @@ async function stateOf(
   node: SolanaNode,
   endpoints: Endpoints,
   { chain, head, proofs, walks }: Found & { chain: ChainDefinition; head: number },
-  { intent, unsigned, ids: known, messageKey, expiry, begunAt }: KnownAttempt,
+  { unsigned, ids: known, messageKey, expiry, begunAt }: KnownAttempt,
 ): Promise<{ state: AttemptState; isLacking?: true }> {
   const ids = known.filter((id) => !isStandIn(id));
   const depthOf = (slot: number): number => Math.max(1, head - slot + 1);
@@ -82,7 +82,7 @@ async function stateOf(
   }
   if (found.state === 'expired') {
     await assertNowhere(endpoints, ids);
-    const others = await askOthers(node, endpoints, look, intent.action !== undefined);
+    const others = await askOthers(node, endpoints, look);
     if (others === 'early') return { state: { state: 'absent' } };
     if (others === 'unagreed') return { state: { state: 'absent', isUnagreed: true }, isLacking: true };
     proofs.add(messageKey, found.proof);
@@ -95,15 +95,14 @@ async function stateOf(
 }
 
 /**
- * A proof that every endpoint shows, as far as it answers and has the blocks. Of a payment every one has to: nobody else looks for them, as
- * signing nodes do before a transfer is made again. `early`: one does not have the last of the blocks yet.
+ * Whether every configured endpoint shows the same: what is unlocked by it, as of an abandoned transfer, nobody else looks for, as signing
+ * nodes do before a transfer is made again. `early`: one does not have the last of the blocks yet.
  * @throws Error when another endpoint has executed it, so that this one is asked for its state
  */
 async function askOthers(
   node: SolanaNode,
   endpoints: Endpoints,
   look: (at: SolanaNode) => Promise<Expiry>,
-  isPayment: boolean,
 ): Promise<'agreed' | 'early' | 'unagreed'> {
   const seen = new Set<Expiry['state']>();
   const isAgreed = await endpoints.every(async (other) => {
@@ -113,8 +112,7 @@ async function askOthers(
   });
   if (seen.has('found')) throw new Error('another endpoint has executed what this one lacks');
   if (isAgreed) return 'agreed';
-  if (seen.has('open')) return 'early';
-  return isPayment ? 'unagreed' : 'agreed';
+  return seen.has('open') ? 'early' : 'unagreed';
 }
 
 const readSlot = (value: JsonValue | undefined): number | null => (typeof value === 'number' ? value : null);

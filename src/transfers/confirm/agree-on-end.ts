@@ -17,8 +17,8 @@ export interface IncludedAttempt {
 
 /**
  * What a block ends as FAILED is unlocked, or not paid again: every configured endpoint has to show the same effect in that block, each by an
- * answer that is whole. That is stored with the attempt. What one of them shows to have moved, of a transaction of which another one shows
- * nothing, has happened: it is stored, and needs no agreement.
+ * answer that is whole. That is stored with the attempt. Where one of them shows that the transaction has moved something, and another one shows
+ * nothing, it has moved that: it is stored, and needs no agreement.
  * @returns whether the end may be made; an alarm where the endpoints do not agree
  */
 export async function agreeOnEnd(

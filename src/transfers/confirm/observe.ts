@@ -45,16 +45,16 @@ export async function observeTransfer(deps: ObserveDependencies, { txId }: { txI
   for (const status of states) {
     if (status.state === 'impossible') await storeProof(manager, txId, status.attempt, status.proof);
   }
-  for (const status of states) {
-    if (status.state === 'absent' && status.isUnagreed) alarmUnagreed(deps, transfer, status.attempt);
-  }
+  const unagreed = states.filter((status) => status.state === 'absent' && status.isUnagreed);
+  for (const { attempt } of unagreed) alarmUnagreed(deps, transfer, attempt);
   const isBehind = (await findUnexecutedBefore(manager, txId)) !== undefined;
   const waiting = { ...absent, ...(isBehind && { isBehind }) };
   const pending = states.find((status) => status.state === 'pending');
   if (pending) return { ...waiting, state: 'pending', hash: pending.id };
-  // stored proofs are used: a node with older states has provided them, even if this node cannot
+  // stored proofs are used: a node with older states has provided them, even if this node cannot; not against another endpoint, which may
+  // have been configured since
   const proven = await loadAttempts(manager, txId);
-  if (proven.allImpossible)
+  if (proven.allImpossible && unagreed.length === 0)
     return { ...absent, state: 'impossible', hash: proven.usedBy, ...(proven.endsByProof && { ends: true }) };
   if (!type.isHandedOut) await sendAgain(deps, client, transfer, attempts);
   // what may be executed without that is not waited for

@@ -18,9 +18,9 @@ export interface NewAttempt {
 }
 
 /**
- * Stores the bytes of an attempt, with the resources it uses up and what it returns, before anything is signed. A message is ordered once, in one attempt of
- * one transaction (unique by chain and message_key): where each digest covers a part of what it spends (BIP-143), those of two orders over
- * it could be put together, with a fee that neither shows.
+ * Stores the bytes of an attempt, with the resources it uses up and what it returns, before anything is signed. A message is ordered once, in
+ * one attempt of one transaction (unique by chain and message_key): where each digest covers a part of what it spends (BIP-143), those of two
+ * orders over it could be put together, with a fee that neither shows.
  */
 export async function insertAttempt(manager: EntityManager, it: NewAttempt): Promise<void> {
   const { resources, change, size } = it.described;
@@ -79,10 +79,11 @@ export async function markBroadcast(manager: EntityManager, txId: string, attemp
   );
 }
 
-/** The first proof is kept. */
+/** The first proof is kept, until every configured endpoint shows one (`agreed_by`). */
 export async function storeProof(manager: EntityManager, txId: string, attempt: number, proof: JsonObject): Promise<void> {
   await manager.query(
-    'update transfer_attempts set impossible_proof = $3::jsonb where tx_id = $1 and attempt = $2 and impossible_proof is null',
+    `update transfer_attempts set impossible_proof = $3::jsonb where tx_id = $1 and attempt = $2
+        and (impossible_proof is null or ($3::jsonb ? 'agreed_by' and not impossible_proof ? 'agreed_by'))`,
     [txId, attempt, JSON.stringify(proof)],
   );
 }

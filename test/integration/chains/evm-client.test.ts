@@ -2,6 +2,8 @@ import { createWalletClient, encodeFunctionData, erc20Abi, http, keccak256, pad,
 import { evmCodec } from '../../../src/chains/evm/codec';
 import { decodeLevels } from '../../../src/chains/evm/fees';
 import { EvmChainClient } from '../../../src/chains/evm/client';
+import type { RpcLog } from '../../../src/chains/evm/rpc-types';
+import { bloomOf } from '../../../src/chains/evm/scan/bloom';
 import { contractArtifacts } from '../../../dev/contracts';
 import { buildEvm, compact, digestOf, type EvmPlan, localPlan, toIntent, toKnown } from '../../evm';
 import { authorizationPlan, toSettlementIntent } from '../../evm-settlements';
@@ -137,6 +139,39 @@ describe('effects', () => {
     }
   });
 
+  describe('the log that Bor adds of the fee, on polygon', () => {
+    const address: Hex = '0x0000000000000000000000000000000000001010';
+    /** LogFeeTransfer(address indexed token, address indexed from, address indexed to, …) */
+    const logFeeTransfer: Hex = '0x4dfe1bbbcf077ddc3e01291eea2d5c70c2b422b415d95645b9adcfd678cb1d63';
+    const topics = [logFeeTransfer, ...[address, sender.address, stranger].map((value) => pad(value as Hex))];
+    const feeLog = { address, topics, data: `0x${'01'.repeat(160)}`, removed: false };
+    const shownOnBor = async (changes: Partial<EvmPlan>) => {
+      const { effect, ...transaction } = await executed(changes);
+      const bor = await startRpcProxy(anvil.url, ({ method }, result) => {
+        if (method !== 'eth_getTransactionReceipt') return undefined;
+        const receipt = result as { logs: Pick<RpcLog, 'address' | 'topics'>[] };
+        const logs = [...receipt.logs, feeLog];
+        return { result: { ...receipt, logs, logsBloom: bloomOf(logs) } };
+      });
+      try {
+        return { effect, onBor: await new EvmChainClient(client.chain, [bor.url]).effectAtEach(transaction) };
+      } finally {
+        bor.close();
+      }
+    };
+
+    it.each(['RVT', 'FEE'])('is no log of the transaction: %s, reverted or not', async (symbol) => {
+      const { effect, onBor } = await shownOnBor({ tokenContract: tokens[symbol], amount: 1_000n });
+      expect(effect.success).toBe(symbol !== 'RVT');
+      expect(onBor).toEqual([effect]);
+    });
+
+    it('moves nothing, of the token at its address', async () => {
+      const { onBor } = await shownOnBor({ tokenContract: address, amount: 1_000n });
+      expect(onBor).toEqual([expect.objectContaining({ success: true, debited: null, received: null })]);
+    });
+  });
+
   it('for the end of a transfer every endpoint is asked; one that does not answer says nothing', async () => {
     const { effect, ...transaction } = await executed({ tokenContract: tokens.FLS, amount: 1_000n });
     const empty = await startRpcProxy(anvil.url, ({ method }) =>
@@ -256,6 +291,19 @@ describe('fees', () => {
       toIntent({ from: sender.address, to: stranger, tokenContract: tokens.RVT as Hex, amount: 1n }),
     );
     await expect(refused).rejects.toMatchObject({ code: 'would_revert' });
+  });
+
+  it('a transfer that would revert, by a node that gives it the code of a trouble of its own', async () => {
+    const proxy = await startRpcProxy(anvil.url, ({ method }) =>
+      method === 'eth_estimateGas' ? { error: { code: -32603, message: 'execution reverted' } } : undefined,
+    );
+    try {
+      const asked = new EvmChainClient(client.chain, [proxy.url]);
+      const intent = toIntent({ from: sender.address, to: stranger, tokenContract: tokens.RVT as Hex, amount: 1n });
+      await expect(asked.estimateGas(intent)).rejects.toMatchObject({ code: 'would_revert' });
+    } finally {
+      proxy.close();
+    }
   });
 
   describe('of a settlement', () => {

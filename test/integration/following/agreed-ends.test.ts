@@ -114,6 +114,20 @@ test.each<[string, (receipt: Receipt) => object | null]>([
   },
 );
 
+test('while the endpoints do not answer for what was reverted, blocks are followed all the same', async () => {
+  await final({ to: reverting });
+  const asked: string[] = [];
+  const observe = (txId: string) => new Promise<never>(() => void asked.push(txId));
+  const before = await fixture.balance(fixture.alice, 'ETH');
+  await fixture.follow({ observe });
+  expect(asked).toHaveLength(1);
+  await fixture.send(fixture.alice, ether);
+  await fixture.mine(fixture.chain.confirmations);
+  await fixture.follow({ observe });
+  const { available } = await fixture.balance(fixture.alice, 'ETH');
+  expect(available).toBe(before.available + ether);
+});
+
 test('executed without moving anything, as both show: FAILED and unlocked', async () => {
   const before = await usdcOf();
   const txId = await final({ token: idle });

@@ -82,6 +82,19 @@ test('what a block has been seen to move stays when it is read again without tha
   expect(await store('other', null)).toEqual([null, null]);
 });
 
+test('that all endpoints agree is forgotten once the same block is read with another fee', async () => {
+  const { database } = fixture;
+  const { txId, block } = await mined();
+  const store = async (fee: bigint, agreedBy?: number) => {
+    const effect = { blockNumber: block, blockHash: 'one', success: false, fee, debited: null, received: null };
+    await storeInclusion(database.manager, { txId, attempt: 1, id: 'x' }, effect, agreedBy);
+    return (await fixture.attempts(txId))[0]?.agreed_by;
+  };
+  expect(await store(1n, 2)).toBe(2);
+  expect(await store(1n)).toBe(2);
+  expect(await store(2n)).toBeNull();
+});
+
 test('the confirmations of a transfer are those it was accepted with', async () => {
   const { chain, client, options, onChain, ledger, toy, follow } = fixture;
   const { txId } = await mined();

@@ -7,6 +7,7 @@ import type { Hex } from '../../../src/chains/types';
 import { verifyLedger } from '../../../src/ledger/verify';
 import { digestOf } from '../../evm';
 import { refuseAttempt } from '../../refusals';
+import { startRpcProxy } from '../chains/rpc-proxy';
 import { codeOf } from '../ledger/fixture';
 import { createFollowFixture, type FollowFixture } from './fixture';
 
@@ -124,6 +125,47 @@ describe('a nonce that a transaction of the sender has used up which is not on r
     await mine(chain.finalityDepth);
     await follow({ observe: (txId) => activities.observe({ txId }) });
     expect(fixture.signals.at(-1)).toMatchObject({ txId: lost, observation: { state: 'impossible', ends: true } });
+    expect(await ledger.failByProof({ txId: lost })).toMatchObject({ status: 'FAILED', code: 'superseded' });
+  });
+
+  it('ends a parked transfer whose workflow was not told at first, although every proof is stored by then', async () => {
+    const { mine, follow, chain, ledger, anvil } = fixture;
+    const { lost } = await usedUpByAnother();
+    await ledger.parkTransfer({ txId: lost, code: 'stuck', reason: 'not included in time' });
+    const activities = fixture.at(anvil.url, anvil.url);
+    const observe = (txId: string) => activities.observe({ txId });
+    await mine(chain.finalityDepth);
+    await follow({ observe, signalTransfer: () => Promise.reject(new Error('Temporal is away')) });
+    expect((await fixture.attempts(lost))[0]).toMatchObject({ impossible_proof: { ends: true } });
+    await mine(1);
+    await follow({ observe });
+    expect(fixture.signals.at(-1)).toMatchObject({ txId: lost, observation: { state: 'impossible', ends: true } });
+  });
+
+  it('proves nothing by one endpoint, once a second one that is configured later shows something else; agreed, it ends the transfer', async () => {
+    const { mine, follow, chain, ledger, anvil, onChain, attempts } = fixture;
+    const { lost, id } = await usedUpByAnother();
+    await mine(chain.finalityDepth);
+    await follow();
+    expect(await onChain.observe({ txId: lost })).toMatchObject({ state: 'impossible' });
+    const alone = (await attempts(lost))[0]?.impossible_proof as object;
+    expect(alone).not.toHaveProperty('agreed_by');
+    const other = await startRpcProxy(anvil.url, ({ method, params }) =>
+      method === 'eth_getTransactionByHash' && params[0] === id ? { result: null } : undefined,
+    );
+    try {
+      expect(await fixture.at(anvil.url, other.url).observe({ txId: lost })).toMatchObject({ state: 'absent' });
+    } finally {
+      other.close();
+    }
+    expect((await attempts(lost))[0]?.impossible_proof).toEqual(alone);
+    const both = fixture.at(anvil.url, anvil.url);
+    expect(await both.observe({ txId: lost })).toMatchObject({ state: 'impossible', ends: true, hash: id });
+    const agreed = (await attempts(lost))[0]?.impossible_proof;
+    expect(agreed).toEqual({ ...alone, agreed_by: 2, ends: true });
+    // it stays
+    expect(await fixture.at(anvil.url, anvil.url, anvil.url).observe({ txId: lost })).toMatchObject({ ends: true });
+    expect((await attempts(lost))[0]?.impossible_proof).toEqual(agreed);
     expect(await ledger.failByProof({ txId: lost })).toMatchObject({ status: 'FAILED', code: 'superseded' });
   });
 

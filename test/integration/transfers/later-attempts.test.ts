@@ -408,6 +408,34 @@ describe('a lost transaction of the same key has used up the nonce', () => {
     await served.ends(await served.submit(), 'CONFIRMED');
   });
 
+  test('shown by two endpoints: it ends by itself, unlocked, and the account goes on', async () => {
+    const { url } = fixture.anvil;
+    const txId = await submitted({ chain: { observe: (input) => fixture.at(url, url).observe(input) } });
+    await expect(run(txId).result()).rejects.toMatchObject({ cause: { type: 'superseded' } });
+    const [first] = await fixture.attempts(txId);
+    const { used_by: usedBy } = first?.impossible_proof as { used_by: string };
+    expect(first?.impossible_proof).toMatchObject({ nonce: 0, agreed_by: 2, ends: true });
+    expect(await fixture.transaction(txId)).toMatchObject({
+      ...{ status: 'FAILED', failure_code: 'superseded', tx_hash: null },
+      failure_message: expect.stringContaining(usedBy) as string,
+    });
+    expect(await kinds(txId)).toEqual(['first']);
+    expect(await held()).toBe(0n);
+    await record(txId, 'transfer-failed-superseded');
+    await served.ends(await served.submit(), 'CONFIRMED');
+  });
+
+  test('parked with the proof of one endpoint: once a second one is configured, a retry ends it', async () => {
+    const { url } = fixture.anvil;
+    let urls = [url];
+    const txId = await submitted({ chain: { observe: (input) => fixture.at(...urls).observe(input) } });
+    await parkedAs(txId, 'stuck');
+    urls = [url, url];
+    await served.operations.retry(txId);
+    await expect(run(txId).result()).rejects.toMatchObject({ cause: { type: 'superseded' } });
+    expect(await held()).toBe(0n);
+  });
+
   test('abandoned before that is known: its cancellation is as impossible, and it ends without a further request', async () => {
     let isKnown = false;
     const txId = await submitted({

@@ -1,5 +1,8 @@
 import { type Address, type Hex, parseTransaction } from 'viem';
+import { timelineQuery } from '../../../src/messages/progress';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
+import { getSignedType } from '../../../src/signed-types';
+import { findParkedBefore } from '../../../src/transfers/line';
 import { startRpcProxy } from '../chains/rpc-proxy';
 import { createFollowFixture, type FollowFixture } from '../following/fixture';
 import { booksAgree, ether, ServedChain, until } from './served';
@@ -148,10 +151,21 @@ describe('words that nobody knows', () => {
       await manager.query(change, [txId, age]);
     });
 
-  test('the same bytes are sent again, however often the chain counts them as stuck', async () => {
+  test('the same bytes are sent again, however often the chain counts them as stuck; after minutes they are parked, and are sent again all the same', async () => {
     const txId = await begin();
     await until('sent again, twice', async () => (await countOf(txId, 'broadcast')) > 2);
     expect(await served.status(txId)).toBe('SIGNING');
+    await signedBefore(txId, '5 minutes');
+    await until('parked', async () => (await served.status(txId)) === 'NEEDS_ATTENTION');
+    expect(await served.fixture.transaction(txId)).toMatchObject({
+      failure_code: 'broadcast_rejected',
+      failure_message: 'refused by the node (code -32000): Oops, ask again',
+    });
+    const parks = async () => {
+      const timeline = await served.client.workflow.getHandle(transferWorkflowId(txId)).query(timelineQuery);
+      return timeline.filter(({ step }) => step === 'park').length;
+    };
+    await until('parked again', async () => (await parks()) > 1);
     refuse = () => Promise.resolve(null);
     await served.ends(txId, 'CONFIRMED');
     expect(await kinds(txId)).toEqual(['first']);
@@ -159,23 +173,23 @@ describe('words that nobody knows', () => {
     await served.record(transferWorkflowId(txId), 'transfer-confirmed-refused-in-unknown-words');
   });
 
-  test('after hours an operator reads them', async () => {
+  test('parked, it holds the line of its sender, and can be abandoned', async () => {
     const txId = await begin();
     await until('refused', () => Promise.resolve(refused.length > 1));
-    await signedBefore(txId, '5 hours 59 minutes');
-    const count = await countOf(txId, 'broadcast');
-    await until('sent again', async () => (await countOf(txId, 'broadcast')) > count + 1);
-    expect(await served.status(txId)).toBe('SIGNING');
-    await signedBefore(txId, '6 hours');
+    await signedBefore(txId, '5 minutes');
     await until('parked', async () => (await served.status(txId)) === 'NEEDS_ATTENTION');
-    expect(await served.fixture.transaction(txId)).toMatchObject({
-      failure_code: 'broadcast_rejected',
-      failure_message: 'refused by the node (code -32000): Oops, ask again',
-    });
+    const { addressKey: owner } = served.fixture.alice;
+    const line = { chain: served.fixture.chain.name, addressKey: owner };
+    expect(await findParkedBefore(served.fixture.database.manager, getSignedType, line)).toBe(txId);
+    await until('abandoned', () =>
+      served.operations.abandon(txId).then(
+        () => true,
+        () => false,
+      ),
+    );
     refuse = () => Promise.resolve(null);
-    await served.operations.retry(txId);
-    await served.ends(txId, 'CONFIRMED');
-    expect(await kinds(txId)).toEqual(['first']);
+    await served.ends(txId, 'FAILED');
+    expect(await kinds(txId)).toEqual(['first', 'cancellation']);
   });
 });
 

@@ -9,9 +9,16 @@ import { payments, settlements } from './settlements';
 const unfinished = {
   'transfer-continued': ['broadcast: accepted', 'signal chainObserved', 'continued'],
   'transfer-behind-parked-continued': ['beginSigning first: wait', 'readTurn: behind', 'signal chainObserved', 'continued'],
-  'transfer-parked-continued': ['parkTransfer: parked', 'update retry', 'parkTransfer: parked', 'continued'],
+  'transfer-parked-continued': ['update retry', 'parkTransfer: parked', 'patched continue-before-parked', 'continued'],
   'transfer-needs-attention': ['settleTransfer: NEEDS_ATTENTION', 'parkTransfer: parked', 'open'],
   'transfer-needs-attention-not-abandonable': ['settleTransfer: NEEDS_ATTENTION', 'parkTransfer: parked', 'open'],
+  // accepted and then refused, as before the workflow had validators
+  'transfer-needs-attention-not-abandonable-once-accepted': [
+    'settleTransfer: NEEDS_ATTENTION',
+    'parkTransfer: parked',
+    'update abandon',
+    'open',
+  ],
   'transfer-needs-attention-nonce-unproven': [
     'observe: impossible',
     'parkTransfer: parked',

@@ -20,10 +20,10 @@ function watch(observe: (txId: string) => Promise<ChainObservation>) {
   });
   const step = async (txIds: string[]): Promise<Map<string, ChainObservation>> => {
     const observations = new Map(txIds.map((txId) => [txId, confirmed('stored')]));
-    await failures.readAgain(observations, txIds);
-    return observations;
+    await failures.ask(observations, txIds);
+    return failures.correct(observations, txIds);
   };
-  return { asked, step };
+  return { asked, step, failures };
 }
 
 beforeEach(() => jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] }));
@@ -55,4 +55,17 @@ test('what could not be asked about is left out, and asked about again after a m
   jest.advanceTimersByTime(1_000);
   expect([...(await step(['a', 'b'])).keys()]).toEqual(['a', 'b']);
   expect(asked.filter((txId) => txId === 'a')).toHaveLength(2);
+});
+
+test('while the chain does not answer, what it was asked about is left out and not asked again, and the rest is told', async () => {
+  let answer: (observation: ChainObservation) => void = () => undefined;
+  const { asked, failures } = watch(() => new Promise((resolve) => (answer = resolve)));
+  const observations = new Map([...all(1), 'agreed'].map((txId) => [txId, confirmed('stored')]));
+  const asking = failures.ask(observations, all(1));
+  expect([...failures.correct(observations, all(1)).keys()]).toEqual(['agreed']);
+  await failures.ask(observations, all(1));
+  expect(asked).toEqual(all(1));
+  answer(confirmed('read'));
+  await asking;
+  expect(failures.correct(observations, all(1)).get('tx-0')).toEqual(confirmed('read'));
 });

@@ -12,14 +12,16 @@ function judge(ageMs: number, refusal: Parameters<typeof limitUnknown>[3] = { ou
   return { judged, alerts: error.mock.calls.map(([facts]) => facts as object) };
 }
 
-test('words that nobody knows are waited for, with an alarm after five minutes, and rejected after six hours', () => {
-  const waits = { outcome: 'waiting', reason, passing: 'unknown' };
-  const alerts = [{ alert: 'broadcast_refused', chain: 'ethereum', tx_id: 'a', reason }];
-  expect(judge(0)).toEqual({ judged: waits, alerts: [] });
-  expect(judge(5 * minute - 1_000)).toEqual({ judged: waits, alerts: [] });
-  expect(judge(5 * minute)).toEqual({ judged: waits, alerts });
-  expect(judge(360 * minute - 1_000)).toEqual({ judged: waits, alerts });
-  expect(judge(360 * minute)).toEqual({ judged: { outcome: 'rejected', reason }, alerts });
+test('words that nobody knows are waited for; after five minutes an operator is needed, with an alarm', () => {
+  const waits = { judged: { outcome: 'waiting', reason, passing: 'unknown' }, alerts: [] };
+  const refused = {
+    judged: { outcome: 'rejected', reason, isUnknown: true },
+    alerts: [{ alert: 'broadcast_refused', chain: 'ethereum', tx_id: 'a', reason }],
+  };
+  expect(judge(0)).toEqual(waits);
+  expect(judge(5 * minute - 1_000)).toEqual(waits);
+  expect(judge(5 * minute)).toEqual(refused);
+  expect(judge(360 * minute)).toEqual(refused);
 });
 
 test.each([
