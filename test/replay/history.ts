@@ -102,8 +102,10 @@ function describe(type: string, attributes: Attributes, activity: string): strin
 }
 
 /** Local activities are markers. */
-function describeLocal({ details, failure }: Attributes): string {
+function describeLocal({ details, failure }: Attributes): string | undefined {
   const name = decode<{ activity_type: string }>(details?.['data'])?.activity_type;
+  // of `patched`
+  if (name === undefined) return undefined;
   return `${name}: ${failure ? 'failed' : answer(details?.['result'])}`;
 }
 
