@@ -11,7 +11,7 @@ import { recordNodeRefusals } from '../src/transfers/sign/node-refusals';
 import { orderKeyBinding, orderKeyGeneration } from '../src/wallets/key-orders';
 import { offerPooledKey, orderPooledKey, takePooledKey } from '../src/wallets/pooled-keys';
 
-/** The table of signed types is that of production unless a test has one of its own; without `keyPoolSize` no key is ordered for the pool. */
+/** The table of signed types is that of production unless a test has one of its own; without `keyPoolSize` there is no pool of keys. */
 export type AuthoriserActivityOptions = Omit<AuthoriserDependencies, 'alarms' | 'getSignedType'> &
   Partial<Pick<AuthoriserDependencies, 'getSignedType'>> & { log?: AlertLog; keyPoolSize?: number };
 
@@ -29,7 +29,7 @@ export function createAuthoriserActivities({
     orderKeyBinding: (input) => orderKeyBinding(dependencies, input),
     orderPooledKey: (input) => orderPooledKey({ ...dependencies, keyPoolSize }, input),
     offerPooledKey: (input) => offerPooledKey(dependencies, input),
-    takePooledKey: (input) => takePooledKey(dependencies, input),
+    takePooledKey: (input) => takePooledKey({ ...dependencies, keyPoolSize }, input),
     orderAccountKey: (input) => orderAccountKey(dependencies, input),
     orderAccountKeyBinding: (input) => orderAccountKeyBinding(dependencies, input),
     orderBlacklistPage: (input) => orderBlacklistPage(dependencies, input),

@@ -69,7 +69,8 @@ export const idleNodeActivities = (node: NodeIndex, summary: string) =>
     taskQueue: nodeTaskQueue(node),
     startToCloseTimeout: '3 minutes',
     scheduleToCloseTimeout: '7 minutes',
-    retry: { initialInterval: '5 seconds', backoffCoefficient: 1 },
+    // longer and longer: a key that only a peer has is refused each time, and no answer says so
+    retry: { initialInterval: '5 seconds', backoffCoefficient: 1.5, maximumInterval: '30 seconds' },
     summary,
   });
 

@@ -6,12 +6,13 @@ import { WorkflowProgress } from './progress';
 
 /** Keys of one run: its history stays short. */
 const mostKeys = 20;
-/** After a failure: what is refused now would be refused again, and each key costs an order. */
+/** After a failure: what is refused now would be refused again, and each key costs an order. Also where none is wanted. */
 const restMs = 5 * 60_000;
 
 /**
  * Generates keys before wallets want them, one after the other, while the authoriser orders them and the nodes are idle. A key is offered
- * when every node has stored its share and has signed with it. One that fails is dropped.
+ * when every node has stored its share and has signed with it. One that fails is dropped. A run of which the authoriser orders nothing rests:
+ * whoever has started it counts otherwise, and would start the next one at once.
  */
 export async function fillKeyPool(): Promise<void> {
   const progress = new WorkflowProgress('Keys for wallets to come');
@@ -19,7 +20,10 @@ export async function fillKeyPool(): Promise<void> {
     for (let number = 1; number <= mostKeys; number += 1) {
       const keyId = `pool-${uuid4()}.1`;
       const ordered = await authoriserActivities.orderPooledKey({ keyId });
-      if (ordered === null) return;
+      if (ordered === null) {
+        if (number === 1) await sleep(restMs);
+        return;
+      }
       progress.report('generating', `Distributed key generation of ${keyId}`, number);
       await generate(keyId, ordered);
       await confirmOnEveryNode(keyId);

@@ -1,12 +1,10 @@
-import { continueAsNew, log, sleep, workflowInfo } from '@temporalio/workflow';
+import { continueAsNew, log, patched, workflowInfo } from '@temporalio/workflow';
 import type { GenerateKeyWorkflowInput, GroupKey, WalletKey } from '../src/messages/key-generation';
 import { toProblem } from './failures';
 import { WorkflowProgress } from './progress';
 import { authoriserActivities, walletActivities, nodeActivities } from './activities';
 import { bindPooledKey } from './bind-pooled-key';
-import { bindOnEveryNode, confirmOnEveryNode, generatingNode, generationSeconds, signWithEveryShare } from './key-stages';
-
-const longestWaitSeconds = 30;
+import { bindOnEveryNode, confirmOnEveryNode, generatingNode, generationSeconds, pause, signWithEveryShare } from './key-stages';
 
 /**
  * Gives a wallet its key: one of the pool, else a new one. The wallet becomes ACTIVE only when all three nodes have stored their share
@@ -20,7 +18,9 @@ export async function generateKey({
   attemptsBefore = 0,
 }: GenerateKeyWorkflowInput): Promise<GroupKey | null> {
   const progress = new WorkflowProgress(`Key of wallet ${walletId}`);
-  const pooled = attemptsBefore === 0 ? await bindPooledKey(walletId, progress) : null;
+  // runs that began before there was a pool go on as they did
+  const mayTake = attemptsBefore === 0 && patched('key-pool');
+  const pooled = mayTake ? await bindPooledKey(walletId, progress) : null;
   if (pooled) return pooled;
   for (let attempt = attemptsBefore + 1; ; attempt += 1) {
     try {
@@ -45,7 +45,7 @@ export async function generateKey({
       const problem = toProblem(error);
       log.warn('key generation will be tried again', { walletId, attempt, code: problem.code, reason: problem.message });
       progress.report('waiting', `${problem.message}; trying again`, attempt);
-      await sleep(1000 * Math.min(2 ** Math.min(attempt - attemptsBefore, 6), longestWaitSeconds));
+      await pause(attempt - attemptsBefore);
     }
     if (workflowInfo().continueAsNewSuggested) {
       await continueAsNew<typeof generateKey>({ walletId, clientId, attemptsBefore: attempt });

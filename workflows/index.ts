@@ -1,3 +1,4 @@
+export { bindKeyAgain } from './bind-key-again';
 export { deliverWebhooks } from './deliver-webhooks';
 export { distributeBlacklist } from './distribute-blacklist';
 export { followChain } from './follow-chain';

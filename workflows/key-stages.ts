@@ -16,11 +16,17 @@ const confirmationRounds = 20;
 /** An order of the authoriser; each use needs one of its own. */
 type AskForOrder = () => Promise<{ order: string }>;
 
-/** A key as every node has stored it, and the wallets that nodes have bound it to. @throws ApplicationFailure when nodes hold different keys. */
-export async function confirmOnEveryNode(keyId: string): Promise<{ key: GroupKey; boundTo: string[] }> {
+/**
+ * A key as every node has stored it, and the wallets that nodes have bound it to. `rounds`: how often a node that is down is asked.
+ * @throws ApplicationFailure when nodes hold different keys.
+ */
+export async function confirmOnEveryNode(
+  keyId: string,
+  rounds = confirmationRounds,
+): Promise<{ key: GroupKey; boundTo: string[] }> {
   const held: HeldKey[] = [];
   for (const node of nodeIndexes)
-    held.push(await untilUp(() => nodeActivities(node, 10, `confirm key on node ${node}`).confirmKey({ keyId })));
+    held.push(await untilUp(() => nodeActivities(node, 10, `confirm key on node ${node}`).confirmKey({ keyId }), rounds));
   const [{ publicKey, chainCode }] = held as [HeldKey];
   if (held.some((other) => other.publicKey !== publicKey || other.chainCode !== chainCode))
     throw unusable(`the nodes hold different keys as ${keyId}`);
@@ -55,13 +61,16 @@ export async function bindOnEveryNode(orderBinding: AskForOrder): Promise<KeyAtt
 }
 
 /** Waits for a node that is down; gives up on errors that are not retryable. */
-async function untilUp<T>(ask: () => Promise<T>): Promise<T> {
+async function untilUp<T>(ask: () => Promise<T>, rounds = confirmationRounds): Promise<T> {
   for (let round = 1; ; round += 1) {
     try {
       return await ask();
     } catch (error) {
-      if (!toProblem(error).retryable || round >= confirmationRounds) throw error;
-      await sleep(1000 * Math.min(2 ** round, longestWaitSeconds));
+      if (!toProblem(error).retryable || round >= rounds) throw error;
+      await pause(round);
     }
   }
 }
+
+/** Before another try: longer and longer. */
+export const pause = (round: number): Promise<void> => sleep(1000 * Math.min(2 ** Math.min(round, 6), longestWaitSeconds));

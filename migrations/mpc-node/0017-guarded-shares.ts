@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 const schema = /* sql */ `
--- Keys of no client yet: counted before another one is generated.
-create index key_shares_of_no_client on key_shares (key_id) where client_id is null;
+-- Keys of no client yet: the recent ones are counted before another one is generated.
+create index key_shares_of_no_client on key_shares (created_at) where client_id is null;
 
 -- Whose a key is is written once (what else a row says is bound into its ciphertext), and a share is never removed: what was bound may hold
 -- money, and in a database that was restored a key can look unbound that its peers have bound.
@@ -17,6 +17,11 @@ begin
   end if;
   return new;
 end $$;
+create function keep_key_shares() returns trigger language plpgsql as $$
+begin
+  raise exception 'shares of keys are not removed' using errcode = 'integrity_constraint_violation';
+end $$;
+create trigger key_shares_are_kept before truncate on key_shares for each statement execute function keep_key_shares();
 create trigger key_shares_guard before update or delete on key_shares for each row execute function guard_key_share();
 `;
 

@@ -80,6 +80,7 @@ export const auditActions = [
   'user.enabled',
   'wallet.activated',
   'wallet.created',
+  'wallet.key_bound_again',
   'wallet.limit_changed',
   'wallet.resumed',
   'wallet.suspended',

@@ -4,15 +4,17 @@ import { readChainClient } from '../chains/clients';
 import { loadRegistry } from '../chains/registry';
 import { getChains } from '../chains/registry/data';
 import { readConfig } from '../platform/config';
+import { readNodeKeys } from '../mpc/identity';
 import { acceptCount } from './accept-count';
 import { AssetOperations } from './asset-operations';
+import { bindKeyAgain } from './bind-key';
 import { ClientOperations } from './client-operations';
 import { type WalletLimit, WalletOperations } from './wallet-operations';
 import type { WalletEntity } from '../wallets/entity';
 import type { Run } from './run';
 import type { CountUsed } from '../transfers/rebuild/missing-ordinals';
 import { print, printRow, printRows } from './output';
-import type { Session } from './session';
+import { CommandFailed, type Session } from './session';
 
 const walletRow = ({ walletId, clientId, walletName, status, keyStatus, createdAt }: WalletEntity) => ({
   wallet_id: walletId,
@@ -52,6 +54,22 @@ export function addWalletCommands(program: Command, run: Run): void {
     .command('resume <wallet-id>')
     .description('activate a suspended wallet again')
     .action(run(async (session, id: string) => printRow(walletRow(await operations(session).resume(id)), session.json)));
+  wallet
+    .command('bind <wallet-id>')
+    .description(
+      "have the signing nodes bind the wallet's key to it again, after the database of one was restored (with MPC_NODE_PEER_CERTS)",
+    )
+    .action(
+      run(async ({ database, temporal, json }, id: string) => {
+        const { MPC_NODE_PEER_CERTS: certificates } = readConfig(['MPC_NODE_PEER_CERTS']);
+        const bindings = await bindKeyAgain({ database, temporal, nodeKeys: readNodeKeys(certificates) }, id);
+        printRows(
+          bindings.map(({ node, state, detail }) => ({ node, state, detail })),
+          json,
+        );
+        if (bindings.some(({ state }) => state !== 'bound')) throw new CommandFailed('not every node has bound the key');
+      }),
+    );
   addLimitCommands(wallet.command('limit').description('largest amounts a wallet may transfer'), run);
 
   addAssetCommands(program.command('asset').description('assets: the tokens of an account'), run);

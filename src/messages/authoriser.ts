@@ -22,7 +22,7 @@ export interface AuthoriserActivities {
   recordNodeRefusals(input: NodeRefusals): Promise<{ accepted: boolean }>;
   /** To generate a key for a wallet that has none, and to test it. */
   orderKeyGeneration(input: WalletKey): Promise<{ order: string }>;
-  /** To tie a key to the wallet and its client. */
+  /** To tie a key to the wallet and its client; of a wallet that has a key only that one. */
   orderKeyBinding(input: WalletKey): Promise<{ order: string }>;
   /**
    * To generate a key before a wallet wants it, and to test it. null: there are enough of them.
@@ -30,7 +30,7 @@ export interface AuthoriserActivities {
   orderPooledKey(input: PooledKey): Promise<{ order: string } | null>;
   /** Every node has stored its share of the key, and signed with it: a wallet may take it. */
   offerPooledKey(input: PooledKey): Promise<void>;
-  /** Takes a key of the pool for a wallet that has none, always the same one; null: there is none. */
+  /** Takes a key of the pool for a wallet that has none, always the same one; null: there is none, or the pool is switched off. */
   takePooledKey(input: { walletId: string }): Promise<PooledKey | null>;
   /** To generate the key of an account that a client waits for, and to test it. */
   orderAccountKey(input: AccountKey): Promise<{ order: string }>;

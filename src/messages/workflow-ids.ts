@@ -7,6 +7,7 @@ export const workflowTypes = {
   generateKey: 'generateKey',
   generateAccountKey: 'generateAccountKey',
   fillKeyPool: 'fillKeyPool',
+  bindKeyAgain: 'bindKeyAgain',
   followChain: 'followChain',
   deliverWebhooks: 'deliverWebhooks',
   distributeBlacklist: 'distributeBlacklist',
@@ -22,6 +23,9 @@ export const generateAccountKeyWorkflowId = (accountId: string): string => `gene
 
 /** One at a time: the nodes generate one key at a time. */
 export const fillKeyPoolWorkflowId = 'fill-key-pool';
+
+/** One at a time for a wallet. */
+export const bindKeyAgainWorkflowId = (walletId: string): string => `bind-key-${walletId}`;
 
 export const distributeBlacklistWorkflowId = (clientId: string): string => `distribute-blacklist-${clientId}`;
 

@@ -98,7 +98,7 @@ export interface SessionEnd {
 
 /** Decides by this node's own journal, bans and limits whether a signature is made, and remembers it. */
 export interface Admission {
-  /** For signatures that have no entry (test signatures). @throws GatewayError journal_behind */
+  /** For what has no entry: test signatures, and whose a key is. @throws GatewayError journal_behind */
   assertReady(): void;
   /**
    * @param copy the peer's entry about the same signature, where the peer is the initiator

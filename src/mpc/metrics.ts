@@ -74,7 +74,7 @@ export const banGauge = new Gauge({
 
 export const unownedKeys = new Gauge({
   name: 'mpc_unowned_keys',
-  help: 'Keys of no client that this node had when another one was asked for; far more than KEY_POOL_SIZE: keys get lost',
+  help: 'Keys of no client, of the last seven days, that this node had when another one was asked for; far more than KEY_POOL_SIZE: keys get lost',
   registers,
 });
 

@@ -26,11 +26,15 @@ import type { SessionManager } from './session-manager';
 import type { SigningHandler } from './signing-handler';
 import { type ShareStore, wipe } from './store';
 
-/** Key generations occupy at most this many of the 50 activity slots while they wait, so that slots remain for signatures. */
-const maxWaitingKeygens = 8;
-/** Less than the time-out that the workflow sets for a key generation (180 s). */
-const maxKeygenWaitMs = 60_000;
+/**
+ * Key generations that wait here: as many as MAX_KEY_GENERATIONS_IN_FLIGHT may be. They occupy so many of the 50 activity slots, so that
+ * slots remain for signatures.
+ */
+const maxWaitingKeygens = 20;
+/** With the generation itself less than the time-out that the workflow sets for it (180 s). */
+const maxKeygenWaitMs = 150_000;
 /** Of keys whose generation takes milliseconds: a request waits for each. */
+const maxWaitingQuickKeygens = 8;
 const maxQuickKeygenWaitMs = 5_000;
 
 interface NodeParts {
@@ -47,7 +51,7 @@ interface NodeParts {
 export function createActivities({ identity, handler, sessions, store, orders, records, seen }: NodeParts): MpcNodeActivities {
   const self = identity.index;
   const keygens = new Semaphore({ permits: 1, maxWaiting: maxWaitingKeygens, maxWaitMs: maxKeygenWaitMs });
-  const quickKeygens = new Semaphore({ permits: 4, maxWaiting: maxWaitingKeygens, maxWaitMs: maxQuickKeygenWaitMs });
+  const quickKeygens = new Semaphore({ permits: 4, maxWaiting: maxWaitingQuickKeygens, maxWaitMs: maxQuickKeygenWaitMs });
   const assertOtherNode = (peer: NodeIndex) => {
     if (peer === self) throw new GatewayError('invalid_parameter', 'a node cannot be its own peer');
   };
@@ -103,6 +107,8 @@ export function createActivities({ identity, handler, sessions, store, orders, r
       const { order } = readBindKey(input);
       const { claims } = await orders.verify(order, ['bind_key']);
       const { key_id: keyId, wallet_id: walletId, client_id: clientId, account_id: accountId } = claims;
+      // in a database that is older than the mark a key can look unbound that is another wallet's
+      records.admission.assertReady();
       await seen.add({ claims, compact: order });
       const bound = await store.bind(keyId, { walletId, clientId, ...(accountId !== undefined && { accountId }) });
       return { bound: true, attestation: attestKey(self, bound, identity.signingKey) };

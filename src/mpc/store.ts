@@ -146,10 +146,10 @@ export class ShareStore {
     return counted > 0;
   }
 
-  /** Shares of keys that belong to no client. */
+  /** Shares of keys that belong to no client and are younger than seven days: what is lost once does not keep new ones away for ever. */
   async countUnowned(): Promise<number> {
     const [found] = await this.database.query<{ count: number }[]>(
-      'select count(*)::int as count from key_shares where client_id is null',
+      `select count(*)::int as count from key_shares where client_id is null and created_at > now() - interval '7 days'`,
     );
     return found?.count ?? 0;
   }

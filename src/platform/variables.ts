@@ -148,7 +148,7 @@ export const variables = {
   KEY_POOL_SIZE: variable(
     'authoriser, worker',
     Joi.number().integer().min(0).max(16).default(4),
-    'Keys that idle signing nodes generate before a wallet wants them (docs/keys.md). 0: none.',
+    'Keys that idle signing nodes generate before a wallet wants them (docs/keys.md), the same in both processes. 0: none is generated, and no wallet takes one.',
   ),
   MAX_PENDING_WALLETS: variable(
     'api, worker',
@@ -209,7 +209,7 @@ export const variables = {
   MPC_NODE_PEER_CERTS: variable(
     'api, worker, authoriser, mpc-node, cli',
     secretText().required(),
-    'PEM certificates of all three nodes, concatenated: peers are pinned to them, and what nodes sign is verified by them. The cli needs them only for `gateway settlers`, `gateway reconcile` and the journals in `gateway orders show`.',
+    'PEM certificates of all three nodes, concatenated: peers are pinned to them, and what nodes sign is verified by them. The cli needs them only for `gateway settlers`, `gateway reconcile`, `gateway wallet bind` and the journals in `gateway orders show`.',
     true,
   ),
   MPC_NODE_FORMER_CERTS: variable(

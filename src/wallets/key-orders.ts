@@ -31,12 +31,13 @@ export async function orderKeyGeneration({ database, orders }: KeyOrders, input:
 }
 
 /**
- * To tie a key to the wallet and its client: one that was generated for it, or one of the pool that it has taken.
- * @throws GatewayError as orderKeyGeneration.
+ * To tie a key to the wallet and its client: one that was generated for it, or one of the pool that it has taken. Also the key that the wallet
+ * has already: a node whose database was restored may have lost whose it is.
+ * @throws GatewayError as orderKeyGeneration; business_error when the wallet has another key.
  */
 export async function orderKeyBinding({ database, orders }: KeyOrders, input: WalletKey): Promise<{ order: string }> {
   const claims = await inTransaction(database, async (manager) => {
-    const { walletId, clientId } = await findWithoutKey(manager, input);
+    const { walletId, clientId } = await findWithoutOtherKey(manager, input);
     if (!isOwnAttempt(input) && !(await isOfWallet(manager, input))) throw notOfWallet();
     await assertRoomForKeyOrder(manager, { keyId: input.keyId, ownerId: ownerOf(input.keyId), kind: 'bind_key' });
     return orders.issue(manager, { kind: 'bind_key', key_id: input.keyId, wallet_id: walletId, client_id: clientId });
@@ -49,11 +50,25 @@ export async function orderKeyBinding({ database, orders }: KeyOrders, input: Wa
  * @throws GatewayError not_found; business_error when it has a key already.
  */
 async function findWithoutKey(manager: EntityManager, { walletId }: WalletKey): Promise<WalletEntity> {
-  const wallet = await findWalletForUpdate(manager, { walletId });
-  if (!wallet) throw notFound('wallet');
-  if (wallet.keyStatus === 'ACTIVE') throw new GatewayError('business_error', 'The wallet has a key already');
+  const wallet = await lockWallet(manager, walletId);
+  if (wallet.keyStatus === 'ACTIVE') throw hasKey();
   return wallet;
 }
+
+/** The same, but the key may be the one that it has. */
+async function findWithoutOtherKey(manager: EntityManager, { walletId, keyId }: WalletKey): Promise<WalletEntity> {
+  const wallet = await lockWallet(manager, walletId);
+  if (wallet.keyStatus === 'ACTIVE' && wallet.keyId !== keyId) throw hasKey();
+  return wallet;
+}
+
+async function lockWallet(manager: EntityManager, walletId: string): Promise<WalletEntity> {
+  const wallet = await findWalletForUpdate(manager, { walletId });
+  if (!wallet) throw notFound('wallet');
+  return wallet;
+}
+
+const hasKey = (): GatewayError => new GatewayError('business_error', 'The wallet has a key already');
 
 const isOwnAttempt = ({ walletId, keyId }: WalletKey): boolean => isAttempt(keyId, walletId, maxAttempts);
 /** What orders for the key are counted by: the id without the attempt. */

@@ -10,7 +10,7 @@ import { findWalletForUpdate } from './lock';
 interface PooledKeysOptions {
   database: DataSource;
   orders: Orders;
-  /** Keys that wait for wallets at most. */
+  /** Keys that wait for wallets at most; 0: none is ordered, and none taken. */
   keyPoolSize: number;
 }
 
@@ -48,15 +48,16 @@ export async function offerPooledKey({ database }: Pick<PooledKeysOptions, 'data
 }
 
 /**
- * The key that this wallet has taken, or takes now: the oldest free one. The caller may repeat it, however often and whatever has failed in
- * between: it is the same key.
+ * The key that this wallet has taken, or takes now: the oldest free one; null when none is free, and always while the pool is switched off.
+ * The caller may repeat it, however often and whatever has failed in between: it is the same key.
  * @throws GatewayError not_found; business_error when the wallet has a key already; reconcile_required while orders may be missing, by which
  * a key would not be free.
  */
-export function takePooledKey(
-  { database }: Pick<PooledKeysOptions, 'database'>,
+export async function takePooledKey(
+  { database, keyPoolSize }: Pick<PooledKeysOptions, 'database' | 'keyPoolSize'>,
   { walletId }: { walletId: string },
 ): Promise<PooledKey | null> {
+  if (keyPoolSize === 0) return null;
   return inTransaction(database, async (manager) => {
     await assertOrdersCompared(manager);
     const wallet = await findWalletForUpdate(manager, { walletId });

@@ -1,5 +1,6 @@
 import type { GroupKey } from '../../../src/messages/key-generation';
 import { nodeIndexes } from '../../../src/messages/nodes';
+import { waitFor } from '../../stack/client';
 import { Group, localRegistry, wallet } from './group';
 import { orderedTransfer, toRequest } from './transactions';
 
@@ -36,7 +37,7 @@ test('a key of the pool signs no transaction before it is bound, and then for it
   await group.bindKey(3, key.keyId);
 });
 
-test('no node binds it to a second wallet or client, whatever is ordered, and its database lets nobody change or remove it', async () => {
+test('no node binds it to a second wallet or client, whatever is ordered, and its database refuses to change or remove it', async () => {
   const { keyId } = await pooled('pool-bound.1');
   for (const node of nodeIndexes) {
     // two orders at once: one wallet gets it
@@ -53,6 +54,7 @@ test('no node binds it to a second wallet or client, whatever is ordered, and it
       'delete from key_shares where key_id = $1',
     ])
       await expect(group.query(node, statement, [keyId])).rejects.toMatchObject({ code: '23000' });
+    await expect(group.query(node, 'truncate key_shares')).rejects.toMatchObject({ code: '23000' });
   }
 });
 
@@ -66,7 +68,7 @@ test('what a node says about a key tells whose it is', async () => {
 
 const idle = () => new Promise((resolve) => setTimeout(resolve, 2_100));
 
-test('a node keeps a bounded number of them, whoever orders more; other keys are not limited by this', async () => {
+test('a node takes a bounded number of them in seven days, whoever orders more; other keys are not limited by this', async () => {
   const fill = `insert into key_shares (key_id, protocol, public_key, chain_code, ciphertext, iv, tag, kek_fingerprint)
     select 'pool-lost.' || n, protocol, public_key, chain_code, ciphertext, iv, tag, kek_fingerprint
       from key_shares, generate_series(1, 256 - (select count(*) from key_shares where client_id is null)) n where key_id = 'pool-told.1'`;
@@ -77,12 +79,17 @@ test('a node keeps a bounded number of them, whoever orders more; other keys are
     message: expect.stringContaining('256 keys of no client'),
   });
   await group.generateKey(1, 'wallet.not-pooled', { isBound: false });
-  await group.query(3, `update key_shares set client_id = 'gone' where key_id = 'pool-lost.1'`);
+  const age = (days: string) =>
+    group.query(3, `update key_shares set created_at = created_at - $1::interval where key_id = 'pool-lost.1'`, [days]);
+  await age('6 days');
+  await idle();
+  await expect(generatePooled('pool-more.1')).rejects.toMatchObject({ code: 'order_refused' });
+  await age('1 day');
   await idle();
   await expect(generatePooled('pool-more.1')).resolves.toMatchObject({ keyId: 'pool-more.1' });
 });
 
-test('no key is generated for the pool while a node signs or generates, or has just done so', async () => {
+test('no key is generated for the pool while another is generated, or when a participant has just signed', async () => {
   const key = await group.addKey('wallet.signs');
   for (const [initiator, peer] of [
     [1, 2],
@@ -106,4 +113,22 @@ test('no key is generated for the pool while a node signs or generates, or has j
     `select count(*) from refused_requests where reason like '%is busy%'`,
   );
   expect(refused?.count).toBe('0');
+});
+
+test('a node binds no key while its journal is not complete, and the same one afterwards', async () => {
+  const { keyId } = await pooled('pool-behind.1');
+  await group.stop(2);
+  group.removeMark(2);
+  // without it node 2 cannot take everything back
+  await group.stop(3);
+  await group.start(2);
+  const seen = () => group.query(2, 'select count(*) from seen_orders');
+  const before = await seen();
+  await expect(group.bindKey(2, keyId)).rejects.toMatchObject({ code: 'journal_behind' });
+  expect((await group.node(2).activities.confirmKey({ keyId })).walletId).toBeNull();
+  expect(await seen()).toEqual(before);
+  await group.start(3);
+  await waitFor(() => Promise.resolve(group.node(2).journalIsComplete()), { timeoutMs: 30_000 });
+  await group.bindKey(2, keyId);
+  expect((await group.node(2).activities.confirmKey({ keyId })).walletId).toBe(wallet);
 });

@@ -1,12 +1,14 @@
 import { createWalletActivities } from '../../../activities/wallet';
+import { bindKeyAgain } from '../../../src/cli/bind-key';
 import { type NodeIndex, nodeIndexes } from '../../../src/messages/nodes';
 import { mainTaskQueue } from '../../../src/messages/task-queues';
-import { fillKeyPoolWorkflowId, generateKeyWorkflowId } from '../../../src/messages/workflow-ids';
+import { bindKeyAgainWorkflowId, fillKeyPoolWorkflowId, generateKeyWorkflowId } from '../../../src/messages/workflow-ids';
 import { newId } from '../../../src/platform/ids';
 import { WalletEntity } from '../../../src/wallets/entity';
 import { keyGenerationOn } from '../../../src/wallets/key-generation';
 import { fillKeyPool } from '../../../src/wallets/key-pool';
 import { attestedByAll, loadAttestations } from '../../../src/wallets/attestations';
+import { recordRun } from '../../replay/record-run';
 import { committedKey, readShare } from '../../shares';
 import { createScene, type Scene } from '../accounts/scene';
 
@@ -141,6 +143,41 @@ test('a restored gateway offers a key that a wallet has, and a restored node has
   expect(await rows('select wallet_id from pooled_keys where key_id = $1', keyId)).toEqual([{ wallet_id: second }]);
   expect((await walletsOf(keyId)).map((share) => share?.wallet_id)).toEqual([null, first, first]);
   expect(await rows(`select 1 from orders where kind = 'bind_key' and claims ->> 'key_id' = $1`, keyId)).toEqual([]);
+});
+
+test('after the restore of two nodes an operator has the key of a wallet bound to it again, at those that have a share and are up', async () => {
+  const keyId = await offered();
+  const walletId = await newWallet();
+  await ended(walletId);
+  for (const node of [1, 2] as const) await restoreNode(node, keyId);
+  expect((await walletsOf(keyId)).map((share) => share?.wallet_id)).toEqual([null, null, walletId]);
+  const { database } = scene.fixture;
+  const { client } = scene.temporal;
+  const bind = (id: string) => bindKeyAgain({ database, temporal: client, nodeKeys: scene.attesting }, id);
+  scene.before.run = (node) => {
+    if (node === 1) throw new Error('down');
+  };
+  const bound = { state: 'bound', detail: null };
+  expect(await bind(walletId)).toEqual([
+    { node: 1, state: 'not bound', detail: expect.any(String) },
+    ...[2, 3].map((node) => ({ node, ...bound })),
+  ]);
+  expect((await walletsOf(keyId)).map((share) => share?.wallet_id)).toEqual([null, walletId, walletId]);
+  await recordRun(client, bindKeyAgainWorkflowId(walletId), 'bind-key-again');
+  scene.before.run = () => undefined;
+  expect(await bind(walletId)).toEqual(nodeIndexes.map((node) => ({ node, ...bound })));
+  await expectActive(walletId, keyId);
+  const acts = await rows(
+    `select detail from audit_events where action = 'wallet.key_bound_again' and subject_id = $1`,
+    walletId,
+  );
+  expect(acts).toEqual([{ detail: { key_id: keyId } }, { detail: { key_id: keyId } }]);
+  // what is not signed by its node does not count
+  const others = new Map(scene.attesting);
+  others.set(3, scene.attesting.get(2)!);
+  const misled = await bindKeyAgain({ database, temporal: client, nodeKeys: others }, walletId);
+  expect(misled.map(({ state }) => state)).toEqual(['bound', 'bound', 'not bound']);
+  await expect(bind(newId())).rejects.toMatchObject({ code: 'not_found' });
 });
 
 test('the pool is filled up to its size while the nodes are idle, also when the answer of a generation is lost', async () => {

@@ -26,9 +26,9 @@ afterEach(async () => {
   await fixture.close();
 });
 
-const authoriser = async () => {
+const authoriser = async (size = keyPoolSize) => {
   const orders = new Orders({ signer: await orderSigner, deployment });
-  return createAuthoriserActivities({ database: login, registry, getFamily, orders, nodeKeys, keyPoolSize });
+  return createAuthoriserActivities({ database: login, registry, getFamily, orders, nodeKeys, keyPoolSize: size });
 };
 const newKey = () => ({ keyId: `pool-${newId()}.1` });
 const newWallet = async () => {
@@ -130,6 +130,32 @@ test('a wallet that has a key takes none, and an unknown one neither', async () 
   await expect(activities.takePooledKey({ walletId: fixture.wallet.walletId })).rejects.toMatchObject({ code: 'business_error' });
   await expect(activities.takePooledKey({ walletId: newId() })).rejects.toMatchObject({ code: 'not_found' });
   expect(await rows()).toMatchObject([{ wallet_id: null }]);
+});
+
+test('with a pool of size 0 no wallet takes a key, also not the one that it had taken, and none is ordered', async () => {
+  const [on, off] = [await authoriser(), await authoriser(0)];
+  const [first] = await offered(2);
+  const [one, two] = [await newWallet(), await newWallet()];
+  expect(await on.takePooledKey(one)).toEqual({ keyId: first });
+  for (const wallet of [one, two]) expect(await off.takePooledKey(wallet)).toBeNull();
+  expect(await rows()).toContainEqual({ key_id: expect.not.stringMatching(String(first)), wallet_id: null });
+  expect(await off.orderPooledKey(newKey())).toBeNull();
+});
+
+test('the key that a wallet has may be bound to it again, unless an order names another wallet; no other key may', async () => {
+  const activities = await authoriser();
+  const [first, second] = (await offered(2)) as [string, string];
+  const wallet = await newWallet();
+  await activities.takePooledKey(wallet);
+  await activities.orderKeyBinding({ ...wallet, keyId: first });
+  await activate(wallet.walletId, first);
+  const { order: again } = await activities.orderKeyBinding({ ...wallet, keyId: first });
+  expect(claimsOf<ClaimsOf<'bind_key'>>(again)).toMatchObject({ key_id: first, wallet_id: wallet.walletId });
+  for (const keyId of [second, `${wallet.walletId}.1`])
+    await expect(activities.orderKeyBinding({ ...wallet, keyId })).rejects.toMatchObject({ code: 'business_error' });
+  await expect(activities.orderKeyGeneration({ ...wallet, keyId: first })).rejects.toMatchObject({ code: 'business_error' });
+  await order('bind_key', { keyId: first, walletId: newId() });
+  await expect(activities.orderKeyBinding({ ...wallet, keyId: first })).rejects.toMatchObject({ code: 'invalid_parameter' });
 });
 
 test('whose a key is is written once, and no row is removed', async () => {

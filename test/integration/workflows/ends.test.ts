@@ -98,6 +98,38 @@ test('a wallet gets a key of the pool; where none is there, a node does not bind
   expect(bound).not.toContain('pool-bound-elsewhere.1');
 });
 
+test('a key of the pool is waited for while a node is down or not ready, and given up where one does not have it', async () => {
+  const order = ({ keyId }: { keyId: string }) => ({ order: keyId });
+  const [later, lost] = ['0190b5a4-0000-7000-8000-00000000abe1', '0190b5a4-0000-7000-8000-00000000abe2'];
+  await served.serve(mainTaskQueue, { activateWallet: () => undefined }, { runsWorkflows: true });
+  const takePooledKey = ({ walletId }: { walletId: string }) => ({ keyId: walletId === later ? 'pool-later.1' : 'pool-lost.1' });
+  await served.serve(authoriserTaskQueue, { takePooledKey, orderKeyGeneration: order, orderKeyBinding: order });
+  const usual = nodeThatGenerates();
+  let isBehind = true;
+  for (const node of [1, 3] as const) {
+    const confirmKey = (request: { keyId: string }) =>
+      node === 3 && request.keyId === 'pool-lost.1' ? permanently('not_found') : usual.confirmKey(request);
+    const bindKey = () => {
+      if (node !== 3 || !isBehind) return usual.bindKey();
+      isBehind = false;
+      return permanently('journal_behind');
+    };
+    await served.serve(nodeTaskQueue(node), { ...usual, confirmKey, bindKey });
+  }
+  const { client } = served.temporal;
+  const got = runKeyGeneration(later, 'generate-key-pooled-later');
+  // nobody serves node 2
+  const handle = client.workflow.getHandle(ids.generateKeyWorkflowId(later));
+  await waitFor(async () => {
+    const { events } = await handle.fetchHistory().catch(() => ({ events: [] }));
+    return events?.some(({ timerStartedEventAttributes }) => timerStartedEventAttributes);
+  });
+  await served.serve(nodeTaskQueue(2), usual);
+  expect(await got).toEqual(groupKey('pool-later.1'));
+  expect(isBehind).toBe(false);
+  expect(await runKeyGeneration(lost, 'generate-key-pooled-lost')).toEqual(groupKey(`${lost}.1`));
+});
+
 const fillKeyPool = () => {
   const { client } = served.temporal;
   const options = { workflowId: ids.fillKeyPoolWorkflowId, taskQueue: mainTaskQueue, args: [] };
@@ -147,6 +179,18 @@ test('a key that the nodes refuse to generate is not offered, and no other is or
   await run.terminate();
   expect(ordered).toHaveLength(1);
   expect(offered).toEqual([]);
+});
+
+test('a run of the pool of which no key is ordered rests, so that whoever counts otherwise does not start one after the other', async () => {
+  await served.serve(mainTaskQueue, {}, { runsWorkflows: true });
+  await served.serve(authoriserTaskQueue, { orderPooledKey: () => null });
+  const run = await fillKeyPool();
+  const timer = await waitFor(
+    async () => (await run.fetchHistory()).events?.flatMap((event) => event.timerStartedEventAttributes ?? [])[0],
+  );
+  expect(Number(timer.startToFireTimeout?.seconds)).toBe(300);
+  await recordRun(served.temporal.client, run.workflowId, 'fill-key-pool-not-ordered', { isOpen: true });
+  await run.terminate();
 });
 
 test('a delivery to a busy endpoint is tried again, and told how often it was', async () => {

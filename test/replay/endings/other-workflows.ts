@@ -29,6 +29,21 @@ export const otherWorkflows = {
     'activateWallet: done',
     'completed',
   ],
+  'generate-key-pooled-later': [
+    'confirmKey: done',
+    'confirmKey: timed out',
+    'timer',
+    'takePooledKey: done',
+    'bindKey: failed',
+    'timer',
+    'activateWallet: done',
+    'completed',
+  ],
+  'generate-key-pooled-lost': ['takePooledKey: done', 'confirmKey: failed', 'orderKeyGeneration: done', 'completed'],
+  // of a version without a pool
+  'generate-key-before-pool': ['orderKeyGeneration: done', 'bindKey: done', 'activateWallet: done', 'completed'],
+  'bind-key-again': ['orderKeyBinding: done', 'bindKey: failed', 'completed'],
+  'fill-key-pool-not-ordered': ['orderPooledKey: done', 'open'],
   'fill-key-pool': [
     'orderPooledKey: done',
     'generateKey: done',

@@ -26,6 +26,10 @@ const toWorker = 'adversary/temporal-worker.test.ts';
 const numbers = 'integration/transfers/order-numbers.test.ts';
 const otherShares = 'adversary/other-shares.test.ts';
 const rewritten = 'adversary/rewritten-addresses.test.ts';
+const poolUsedUp: readonly Shown[] = [
+  ['integration/mpc/wallet-keys.test.ts', 'two wallets at once and one key'],
+  ['integration/wallets/pooled-keys.test.ts', 'keys are ordered up to the size of the pool'],
+];
 /** Of every part that is no node. */
 const shares: readonly Shown[] = [
   [otherShares, 'nobody else is started with its credentials'],
@@ -67,10 +71,7 @@ export const points: Record<string, Record<string, Point>> = {
     'park a transfer': [[toWorker, 'can park a transfer']],
     'end a transfer before': [[toWorker, 'can end a transfer of which nothing is signed by a fee']],
     'give a wallet': [[toAuthoriser, 'can ask for a key of its own for a wallet that has none']],
-    'use up the pool of keys': [
-      ['integration/mpc/wallet-keys.test.ts', 'two wallets at once and one key'],
-      ['integration/wallets/pooled-keys.test.ts', 'keys are ordered up to the size of the pool'],
-    ],
+    'use up the pool of keys': poolUsedUp,
   },
   'Temporal: cannot': {
     'have anything signed': [[toNodes, 'cannot have anything signed that the authoriser has not ordered']],
@@ -98,6 +99,7 @@ export const points: Record<string, Record<string, Point>> = {
       'or end a transfer with a wrong result': [[worker, 'report a false inclusion']],
     },
     'give a wallet': [[worker, 'can give a wallet that has no key yet a key of its own']],
+    'use up the pool of keys': poolUsedUp,
     'abandon a transfer': [
       [worker, 'can abandon what an operator has requested'],
       ['integration/transfers/refusals.test.ts', 'ends with an operator’s request that knows the newest attempt'],
@@ -211,7 +213,9 @@ export const points: Record<string, Record<string, Point>> = {
     'use a key for another client': [[authoriser, 'cannot use a key for another client']],
     'have a key bound to a second wallet': {
       'have a key bound to a second wallet': [[pooledKeys, 'no node binds it to a second wallet or client']],
-      'have a node keep more than 256 keys of no client': [[pooledKeys, 'a node keeps a bounded number of them']],
+      'have a node take more than about 256 keys of no client in seven days': [
+        [pooledKeys, 'a node takes a bounded number of them in seven days'],
+      ],
     },
     'have a client’s key settle': {
       'have a client’s key settle what somebody else has authorised': [
