@@ -37,10 +37,18 @@ export function closeSoon(socket: Socket, lingerMs: number): void {
   setTimeout(() => socket.destroy(), lingerMs).unref();
 }
 
+/** After what has been read already, which is 64 KB at most. */
+function stopReading(socket: Socket): void {
+  // Node reads on after each request that it has parsed
+  queueMicrotask(() => socket.pause());
+}
+
 /** The requests of connections that have not been answered yet. */
 export class OpenRequests {
   private readonly counts = new WeakMap<Socket, number>();
   private readonly newest = new WeakMap<Socket, IncomingMessage>();
+  /** Connections that have sent too many. */
+  private readonly refused = new WeakSet<Socket>();
   /** Resolved once the newest request is answered. */
   private readonly turns = new WeakMap<Socket, Promise<void>>();
   private readonly pipelined = new Semaphore(pipelined);
@@ -58,7 +66,7 @@ export class OpenRequests {
     const close = socket.destroySoon.bind(socket);
     // what Node calls after an answer with "Connection: close"
     socket.destroySoon = () => {
-      if (this.newest.get(socket)?.complete !== false) return close();
+      if (this.newest.get(socket)?.complete !== false && !this.refused.has(socket)) return close();
       socket.end();
       // Node begins to discard the rest within this turn of the event loop
       setImmediate(() => socket.pause());
@@ -66,9 +74,16 @@ export class OpenRequests {
     };
   }
 
-  /** @returns `last`: the connection has too many, and this one's answer, after those of the earlier ones, ends it; `beyond`: later ones. */
+  /**
+   * Reads nothing more of a connection that has too many: what it sends would be parsed, and kept until it is closed.
+   * @returns `last`: its answer, after those of the earlier ones, ends the connection; `beyond`: what had been read by then.
+   */
   begin(request: IncomingMessage, response: ServerResponse): 'allowed' | 'last' | 'beyond' {
     const { socket } = request;
+    if (this.refused.has(socket)) {
+      stopReading(socket);
+      return 'beyond';
+    }
     const count = (this.counts.get(socket) ?? 0) + 1;
     this.counts.set(socket, count);
     this.newest.set(socket, request);
@@ -80,8 +95,9 @@ export class OpenRequests {
     });
     if (count <= maxPipelined) return 'allowed';
     // for good: an answer to an earlier one must not let others follow the refused one
-    this.counts.set(socket, Infinity);
-    return count === Infinity ? 'beyond' : 'last';
+    this.refused.add(socket);
+    stopReading(socket);
+    return 'last';
   }
 
   /**

@@ -20,14 +20,27 @@ interface Talk {
   sent: number;
 }
 
+/** More than the buffers of the operating system hold. */
+const mostBytes = 40 << 20;
 const anAnswer = /\r\n\r\n\{[^]*\}$/;
 
-/** Sends this, then `more` every 20 ms, never closes the connection itself, and reports when it is closed, when it has read `enough`, or after 8 s. */
-async function talk(first: string | Buffer, { more, enough }: { more?: Buffer; enough?: RegExp } = {}): Promise<Talk> {
-  const socket: Socket = connect({ port: fixture.port, host: '127.0.0.1', allowHalfOpen: true });
+interface TalkOptions {
+  /** Sent every 20 ms afterwards. */
+  more?: Buffer;
+  /** Nothing more is read then. */
+  enough?: RegExp;
+  readAfterMs?: number;
+  port?: number;
+}
+
+/** Sends this and `more`, never closes the connection itself, and reports when it is closed, when it has read `enough`, or after 8 s. */
+async function talk(first: string | Buffer, options: TalkOptions = {}): Promise<Talk> {
+  const { more, enough, readAfterMs = 0, port = fixture.port } = options;
+  const socket: Socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   const seen: Talk = { text: '', closed: false, sent: 0 };
   let next = more;
-  socket.on('data', (data) => (seen.text += data.toString()));
+  socket.on('data', (data) => (seen.text += data.toString())).pause();
+  setTimeout(() => socket.resume(), readAfterMs);
   socket.on('error', () => undefined);
   // the server may have closed its half only: what is sent to a connection that it has destroyed is answered with a reset
   socket.on('end', () => (next ??= Buffer.from('x')));
@@ -134,8 +147,6 @@ describe('what cannot be read exactly is refused', () => {
 
 describe('a connection ends soon after an answer to a request that has not arrived', () => {
   const chunk = Buffer.alloc(1 << 20, 'x');
-  /** More than the buffers of the operating system hold. */
-  const mostBytes = 40 * chunk.length;
   test.each([
     ['401', post('/wallets', [`Content-Length: ${500 * chunk.length}`])],
     ['401 in chunks', post('/wallets', ['Transfer-Encoding: chunked'])],
@@ -175,6 +186,24 @@ describe('many at a time', () => {
     const { text, closed } = await talk(slow.repeat(200));
     expect(statusesIn(text)).toEqual([...Array.from({ length: 16 }, () => 200), 429]);
     expect(closed).toBe(true);
+  });
+
+  test('beyond these nothing is read on, and all answers arrive, also where they are read late', async () => {
+    const app = new Koa<GatewayState>();
+    app.use(async (ctx) => {
+      await delay(20);
+      ctx.body = 'x'.repeat(20_000);
+    });
+    const server = await listen(app, '127.0.0.1', 0);
+    try {
+      const long = Buffer.from(get('/', ['Host: a', `X: ${'x'.repeat(15_000)}`]).repeat(200));
+      const { text, closed, sent } = await talk(long, { more: long, readAfterMs: 1_000, port: server.port });
+      expect(statusesIn(text)).toEqual([...Array.from({ length: 16 }, () => 200), 429]);
+      expect(closed).toBe(true);
+      expect(sent).toBeLessThan(mostBytes);
+    } finally {
+      await server.close();
+    }
   });
 
   test('of requests that do not wait for answers two at a time are worked on, over all connections', async () => {
