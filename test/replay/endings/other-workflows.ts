@@ -3,7 +3,7 @@ import type { Endings } from './ending';
 /** Every workflow but that of transfers. */
 export const otherWorkflows = {
   'generate-key': ['takePooledKey: done', 'orderKeyGeneration: done', 'bindKey: done', 'activateWallet: done', 'completed'],
-  'generate-key-already-active': ['takePooledKey: failed', 'orderKeyGeneration: failed', 'completed'],
+  'generate-key-already-active': ['takePooledKey: done', 'orderKeyGeneration: failed', 'completed'],
   'generate-key-repeated': [
     'orderKeyGeneration: failed',
     'timer',
@@ -39,10 +39,16 @@ export const otherWorkflows = {
     'activateWallet: done',
     'completed',
   ],
-  'generate-key-pooled-lost': ['takePooledKey: done', 'confirmKey: failed', 'orderKeyGeneration: done', 'completed'],
+  'generate-key-pooled-lost': [
+    'takePooledKey: done',
+    'confirmKey: failed',
+    'orderKeyGeneration: done',
+    'activateWallet: done',
+    'completed',
+  ],
   // of a version without a pool
   'generate-key-before-pool': ['orderKeyGeneration: done', 'bindKey: done', 'activateWallet: done', 'completed'],
-  'bind-key-again': ['orderKeyBinding: done', 'bindKey: failed', 'completed'],
+  'bind-key-again': ['orderKeyBinding: done', 'bindKey: failed', 'bindKey: done', 'completed'],
   'fill-key-pool-not-ordered': ['orderPooledKey: done', 'open'],
   'fill-key-pool': [
     'orderPooledKey: done',
