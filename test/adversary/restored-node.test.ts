@@ -38,8 +38,9 @@ test('with a peer down it signs nothing; with both peers it takes back its entri
   const lost = await withoutWorker(() =>
     inEach(async (scene) => {
       const both = [await scene.order(), await scene.order()] as const;
-      await scene.temporal.sign(both[0], { initiator: 1, peer: restored });
-      await scene.temporal.sign(both[1], { initiator: restored, peer: away });
+      // the newest one with the peer that stays: what this one gives back is enough for the mark alone
+      await scene.temporal.sign(both[0], { initiator: restored, peer: away });
+      await scene.temporal.sign(both[1], { initiator: 1, peer: restored });
       return both;
     }),
   );
@@ -55,7 +56,10 @@ test('with a peer down it signs nothing; with both peers it takes back its entri
       startAgain();
     }
     await waitFor(async () => (await metric(restored, 'mpc_journal_behind')) === 1, { timeoutMs: 60_000 });
-    for (const { txId } of signed) expect(await outcomes(txId)).not.toContain('signed');
+    for (const [withAway, withOther] of lost) {
+      await waitFor(async () => (await outcomes(withOther.txId)).includes('recovered'), { timeoutMs: 60_000 });
+      expect(await outcomes(withAway.txId)).not.toContain('signed');
+    }
     const waiting = await withoutWorker(async () => {
       const ordered = await inEach(async (scene) => ({ scene, real: await scene.order() }));
       for (const { scene, real } of ordered)

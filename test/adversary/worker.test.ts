@@ -8,7 +8,7 @@ import { call, ends, transactionWhen } from '../e2e/support';
 import { randomAddress } from '../factories';
 import { isInStack, nodeOf } from '../families';
 import { signRefusal } from '../node-refusals';
-import { stack } from '../stack/client';
+import { stack, waitFor } from '../stack/client';
 import { pause, pids, resumeAll } from '../stack/pause';
 import { nodeQuery, signingPairs } from './nodes';
 import { alarmsOf, environmentOf, gatewayQuery, loginOf, query, refusal, undone } from './processes';
@@ -232,9 +232,14 @@ test('can report false chain data: a false proof of impossibility has no second 
       const real = await onSolana.order();
       const prove = 'update transfer_attempts set impossible_proof = $2 where tx_id = $1';
       await query(loginOf('gateway_worker'), prove, [real.txId, JSON.stringify({ reason: 'false' })]);
-      const prepared = await onSolana.prepared();
-      const begun = await onSolana.temporal.beginSigning({ txId: real.txId, lastAttempt: 1, kind: 'reissue', prepared });
-      if (begun.outcome !== 'begun') throw new Error(`the authoriser answered ${JSON.stringify(begun)}`);
+      // with the same block hash the bytes are the same, and the first attempt is ordered again
+      const begun = await waitFor(async () => {
+        const prepared = await onSolana.prepared();
+        const answer = await onSolana.temporal.beginSigning({ txId: real.txId, lastAttempt: 1, kind: 'reissue', prepared });
+        if (answer.outcome !== 'begun') throw new Error(`the authoriser answered ${JSON.stringify(answer)}`);
+        return answer.unsigned !== real.unsigned && answer;
+      });
+      expect(begun.attempt).toBe(2);
       const { order, unsigned } = begun;
       for (const pair of signingPairs)
         await expect(onSolana.temporal.sign({ order, unsigned }, pair)).rejects.toMatchObject({ code: 'reissue_unproven' });
