@@ -452,7 +452,10 @@ test('several attempts are looked at at once, and a few at a time', async () => 
 
 test('no proof of a node that leaves a transaction out of its blocks as well, where another one has it', async () => {
   const { node, made } = await hiding();
-  const executed = { findReceipt: () => Promise.resolve({ id: made.id }) } as unknown as TronNode;
+  const executed = {
+    solidHeader: (number: number) => node.solidHeader(number),
+    findReceipt: () => Promise.resolve({ id: made.id }),
+  } as unknown as TronNode;
   const unreachable = { findReceipt: () => Promise.reject(new Error('down')) } as unknown as TronNode;
   const sight = (...others: TronNode[]) => ({
     endpoints: {
