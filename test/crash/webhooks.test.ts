@@ -90,7 +90,8 @@ test(`kill -9 of worker and api during ${asked + changed} events and ${transferr
       if (open.length > 0) throw new Error(`${open.length} are not delivered: ${JSON.stringify(open.slice(0, 5))}`);
       return rows.map(({ event_id }) => event_id);
     },
-    { timeoutMs: 120_000, intervalMs: 500 },
+    // each event has a workflow: on two cores beside other stacks they take minutes
+    { timeoutMs: 240_000, intervalMs: 500 },
   );
   expect(written).toHaveLength(asked + changed);
   const bodies = new Map<string, Set<string>>();
@@ -115,7 +116,7 @@ test(`kill -9 of worker and api during ${asked + changed} events and ${transferr
   if (!retried) return;
   const workflowId = webhookWorkflowId({ webhookId, subjectId: retried.subject_id });
   await withTemporal((client) => recordRun(client, workflowId, 'deliver-webhooks'));
-}, 300_000);
+}, 420_000);
 
 /** Real transfers of the shared wallet, with a webhook of their own. */
 async function prepareTransfers() {
