@@ -92,6 +92,17 @@ export async function createAssociated(
   };
 }
 
+/** CloseAccount of the Token program: what the owner's associated account of USDC has of SOL goes to somebody. */
+export const closeAssociated = async (owner: Address, to: string): Promise<Instruction> => ({
+  programAddress: address(programs.token),
+  accounts: [
+    { address: await associatedTokenAddress(owner, usdc, programs.token), role: AccountRole.WRITABLE },
+    { address: address(to), role: AccountRole.WRITABLE },
+    { address: owner, role: AccountRole.READONLY_SIGNER },
+  ],
+  data: new Uint8Array([9]),
+});
+
 export const unitPrice = (microLamports: bigint): Instruction => ({
   programAddress: address(programs.computeBudget),
   data: bytes([3], microLamports),

@@ -1,8 +1,8 @@
-import { AccountRole, address, type Instruction } from '@solana/kit';
+import { address, type Instruction } from '@solana/kit';
 import { associatedTokenAddress } from '../../dev/solana/addresses';
 import { programs } from '../../dev/solana/parameters';
 import { verifyLedger } from '../../src/ledger/verify';
-import { createAssociated, type Signed, sol, transferSol, transferToken, usdc } from '../solana-chain';
+import { closeAssociated, createAssociated, type Signed, sol, transferSol, transferToken, usdc } from '../solana-chain';
 import { createSurfpoolFixture, onSurfpool, type SurfpoolFixture, tokenAccountBytes } from './fixture';
 import { createTable, signWithTable } from './lookup-table';
 
@@ -66,16 +66,7 @@ onSurfpool('lamports that no instruction of the System program has moved are a d
   const payer = await solana.funded(sol(10));
   await solana.sendChecked(await solana.sign(payer, [await createAssociated(payer.address, payer.address)]));
   await mine();
-  // CloseAccount of the Token program
-  const close: Instruction = {
-    programAddress: address(programs.token),
-    accounts: [
-      { address: await associatedTokenAddress(payer.address, usdc, programs.token), role: AccountRole.WRITABLE },
-      { address: address(alice.address), role: AccountRole.WRITABLE },
-      { address: payer.address, role: AccountRole.READONLY_SIGNER },
-    ],
-    data: new Uint8Array([9]),
-  };
+  const close = await closeAssociated(payer.address, alice.address);
   const failing = [transferSol(payer.address, alice.address, sol(1)), transferSol(payer.address, alice.address, sol(100))];
   const signed = await solana.sign(payer, failing);
   await solana.send(signed);

@@ -16,23 +16,13 @@ import {
   setTransactionMessageLifetimeUsingBlockhash,
   signTransactionMessageWithSigners,
 } from '@solana/kit';
-import { programs } from '../../dev/solana/parameters';
+import { lookupTables, programs } from '../../dev/solana/parameters';
+import { u32, u64 } from '../solana-bytes';
 import type { Signed } from '../solana-chain';
 import type { SurfpoolChain } from './chain';
 
 /** Solana's documents, "Address lookup tables" (solana-address-lookup-table-interface: CreateLookupTable, ExtendLookupTable). */
-const program = address('AddressLookupTab1e1111111111111111111111111');
-
-const u32 = (value: number): Buffer => {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32LE(value);
-  return bytes;
-};
-const u64 = (value: bigint): Buffer => {
-  const bytes = Buffer.alloc(8);
-  bytes.writeBigUInt64LE(value);
-  return bytes;
-};
+const program = address(lookupTables);
 
 /** A table with these addresses, which later blocks may use. */
 export async function createTable(chain: SurfpoolChain, owner: KeyPairSigner, addresses: string[]): Promise<Address> {
@@ -51,7 +41,7 @@ export async function createTable(chain: SurfpoolChain, owner: KeyPairSigner, ad
     {
       programAddress: program,
       accounts,
-      data: new Uint8Array(Buffer.concat([u32(2), u64(BigInt(keys.length)), ...keys.map((key) => Buffer.from(key))])),
+      data: new Uint8Array(Buffer.concat([u32(2), u64(BigInt(keys.length)), ...keys])),
     },
   ];
   await chain.sendChecked(await chain.sign(owner, instructions));

@@ -1,8 +1,9 @@
-import { createWalletClient, http, parseEther, type Hex } from 'viem';
+import { parseEther } from 'viem';
 import { EvmChainClient } from '../../../src/chains/evm/client';
 import { getChains } from '../../../src/chains/registry/data';
 import { createFollowFixture, type FollowFixture } from '../../integration/following/fixture';
 import { rich } from '../../integration/chains/anvil';
+import { mineFullBlocks } from '../full-blocks';
 import { percentiles, round } from '../load';
 
 /** Blocks with transactions, and transactions in each: a tenth of them deposits. */
@@ -32,25 +33,11 @@ afterAll(() => fixture.close());
  * client and theirs are apart, as in a worker. The node is on the same machine.
  */
 test('a follower that is behind, while transfers go on', async () => {
-  const { anvil, alice, bob, chain, follow, mine, database } = fixture;
+  const { anvil, bob, chain, follow, mine, database } = fixture;
   await mine();
   await follow();
   for (let mined = 0; mined < emptyBlocks; mined += 100) await mine(100);
-  const wallets = rich.map((account) => createWalletClient({ account, transport: http(anvil.url) }));
-  const nonces = await Promise.all(rich.map(({ address }) => anvil.client.getTransactionCount({ address })));
-  const fees = { gas: 21_000n, maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 1n };
-  const send = (index: number) => {
-    const by = index % rich.length;
-    const nonce = nonces[by] ?? 0;
-    nonces[by] = nonce + 1;
-    const to = index % 10 === 0 ? alice.address : rich[(by + 1) % rich.length]?.address;
-    const wallet = wallets[by] as (typeof wallets)[number];
-    return wallet.sendTransaction({ chain: null, to: to as Hex, value: 1n, nonce, ...fees });
-  };
-  for (let block = 0; block < fullBlocks; block += 1) {
-    await Promise.all(Array.from({ length: perBlock }, (_, index) => send(index)));
-    await mine();
-  }
+  await mineFullBlocks(fixture, { blocks: fullBlocks, perBlock });
 
   const transfers = new EvmChainClient(chain, [anvil.url]);
   const intent = { from: rich[0].address, outputs: [{ recipient: bob.address, tokenContract: null, amount: parseEther('0.1') }] };

@@ -1,6 +1,5 @@
-import { createWalletClient, http, type Hex } from 'viem';
 import { createFollowFixture, type FollowFixture } from '../../integration/following/fixture';
-import { rich } from '../../integration/chains/anvil';
+import { mineFullBlocks } from '../full-blocks';
 import { round } from '../load';
 import { findPostgres, processorMs } from '../postgres-processor';
 
@@ -30,34 +29,14 @@ async function watch(count: number): Promise<void> {
   await fixture.database.query('vacuum analyze accounts');
 }
 
-/** Every tenth transaction is a deposit. */
-async function fillBlocks(): Promise<void> {
-  const { anvil, alice, mine } = fixture;
-  const wallets = rich.map((account) => createWalletClient({ account, transport: http(anvil.url) }));
-  const nonces = await Promise.all(rich.map(({ address }) => anvil.client.getTransactionCount({ address })));
-  const fees = { gas: 21_000n, maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 1n };
-  const send = (index: number) => {
-    const by = index % rich.length;
-    const nonce = nonces[by] ?? 0;
-    nonces[by] = nonce + 1;
-    const to = index % 10 === 0 ? alice.address : rich[(by + 1) % rich.length]?.address;
-    const wallet = wallets[by] as (typeof wallets)[number];
-    return wallet.sendTransaction({ chain: null, to: to as Hex, value: 1n, nonce, ...fees });
-  };
-  for (let block = 0; block < blocks; block += 1) {
-    await Promise.all(Array.from({ length: perBlock }, (_, index) => send(index)));
-    await mine();
-  }
-}
-
 test(`following blocks while ${sizes.join(' and ')} addresses are watched`, async () => {
   const postgres = await findPostgres();
-  await fillBlocks();
+  await mineFullBlocks(fixture, { blocks, perBlock });
   await fixture.follow({ sliceMs: 120_000 });
   const costs: { follower: number; postgres: number }[] = [];
   for (const addresses of sizes) {
     await watch(addresses);
-    await fillBlocks();
+    await mineFullBlocks(fixture, { blocks, perBlock });
     const [own, ofPostgres] = [process.cpuUsage(), processorMs(postgres)];
     await fixture.follow({ sliceMs: 120_000 });
     const { user, system } = process.cpuUsage(own);

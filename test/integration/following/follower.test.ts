@@ -244,16 +244,8 @@ describe('reorganisations', () => {
   });
 
   it('have a reverted transfer that had not ended sent again: its nonce is used, and what it does then counts', async () => {
-    const { anvil, ledger, onChain, sign, transfer, send, mine, follow, attempts, alice } = fixture;
-    await send(alice, ether);
-    await mine(5);
-    await follow();
-    const to = randomAddress();
-    const txId = await transfer({ amount: '0.1', toAddress: to });
-    await sign(txId, 1);
-    const snapshot = await anvil.client.snapshot();
-    await anvil.client.setCode({ address: to as Hex, bytecode: '0x60006000fd' });
-    await onChain.broadcast({ txId, attempt: 1 });
+    const { anvil, ledger, onChain, mine, follow, attempts, alice } = fixture;
+    const { txId, snapshot } = await sentToRevert();
     await mine(fixture.chain.finalityDepth - 1);
     await follow();
     expect((await attempts(txId))[0]).toMatchObject({ success: false });
@@ -271,17 +263,8 @@ describe('reorganisations', () => {
   });
 
   it('below finality: what had failed there is watched again, its refund may not be spent, and what it does then is an alarm', async () => {
-    const { anvil, ledger, onChain, client, sign, transfer, send, mine, attempts, options, alice, transaction, database } =
-      fixture;
-    await send(alice, ether);
-    await mine(5);
-    await fixture.follow();
-    const to = randomAddress();
-    const txId = await transfer({ amount: '0.1', toAddress: to });
-    await sign(txId, 1);
-    const snapshot = await anvil.client.snapshot();
-    await anvil.client.setCode({ address: to as Hex, bytecode: '0x60006000fd' });
-    await onChain.broadcast({ txId, attempt: 1 });
+    const { anvil, ledger, client, transfer, mine, attempts, options, alice, transaction, database } = fixture;
+    const { txId, to, snapshot } = await sentToRevert();
     await mine(fixture.chain.finalityDepth + 2);
     await fixture.follow();
     expect(await ledger.settleTransfer({ txId })).toMatchObject({ status: 'FAILED', code: 'reverted_on_chain' });
@@ -442,6 +425,21 @@ describe('trouble', () => {
     expect(BigInt(row?.fee_levels.baseFee as string)).toBeGreaterThan(0n);
   });
 });
+
+/** A transfer of 0.1 ETH that is sent and will revert; the chain's state before that is kept. */
+async function sentToRevert(): Promise<{ txId: string; to: string; snapshot: Hex }> {
+  const { anvil, onChain, sign, transfer, send, mine, follow, alice } = fixture;
+  await send(alice, ether);
+  await mine(5);
+  await follow();
+  const to = randomAddress();
+  const txId = await transfer({ amount: '0.1', toAddress: to });
+  await sign(txId, 1);
+  const snapshot = await anvil.client.snapshot();
+  await anvil.client.setCode({ address: to as Hex, bytecode: '0x60006000fd' });
+  await onChain.broadcast({ txId, attempt: 1 });
+  return { txId, to, snapshot };
+}
 
 function unavailable(): Error {
   const { GatewayError } = jest.requireActual<typeof import('../../../src/platform/errors')>('../../../src/platform/errors');

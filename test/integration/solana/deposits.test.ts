@@ -1,8 +1,6 @@
-import { AccountRole, address, type Instruction } from '@solana/kit';
-import { associatedTokenAddress } from '../../../dev/solana/addresses';
-import { programs } from '../../../dev/solana/parameters';
+import { address } from '@solana/kit';
 import { verifyLedger } from '../../../src/ledger/verify';
-import { createAssociated, sol, transferSol, transferToken, usdc } from '../../solana-chain';
+import { closeAssociated, createAssociated, sol, transferSol, transferToken } from '../../solana-chain';
 import { throughProgram } from '../../solana-program';
 import { throughTable } from '../../solana-table';
 import { createSolanaFixture, type SolanaFixture } from './fixture';
@@ -93,16 +91,7 @@ test('lamports that no instruction of the System program has moved', async () =>
   const payer = await solana.funded();
   await solana.send(await solana.sign(payer, [await createAssociated(payer.address, payer.address)]));
   await mine();
-  // CloseAccount of the Token program
-  const close: Instruction = {
-    programAddress: address(programs.token),
-    accounts: [
-      { address: await associatedTokenAddress(payer.address, usdc, programs.token), role: AccountRole.WRITABLE },
-      { address: address(alice.address), role: AccountRole.WRITABLE },
-      { address: payer.address, role: AccountRole.READONLY_SIGNER },
-    ],
-    data: new Uint8Array([9]),
-  };
+  const close = await closeAssociated(payer.address, alice.address);
   await solana.send(await solana.sign(payer, [close]));
   await mine();
   await follow();

@@ -15,7 +15,7 @@ export interface PaymentForm {
   bytes: Buffer;
 }
 
-/** No message and no transaction begins so: with a version above them, or a number of signatures, of which there is one and no room for 127. */
+/** A message begins with 0x80 or its number of signers, a transaction with its number of signatures: 1 to 12, never 0 or 127. */
 export const paymentTags = { settlement: 0x00, authorisation: 0x7f } as const;
 export type PaymentTag = (typeof paymentTags)[keyof typeof paymentTags];
 

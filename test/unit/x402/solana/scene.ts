@@ -19,6 +19,7 @@ import { programs } from '../../../../dev/solana/parameters';
 import { ChainRegistry } from '../../../../src/chains/registry';
 import { solana } from '../../../../src/chains/registry/solana';
 import type { ChainDefinition, JsonObject } from '../../../../src/chains/types';
+import { u32, u64 } from '../../../solana-bytes';
 import { createAssociated, sol, TestChain, transferToken, usdc } from '../../../solana-chain';
 
 export const [chainDefinition] = solana.local as [ChainDefinition];
@@ -166,16 +167,6 @@ export function withOneSigner(wire: Buffer): Buffer {
   return Buffer.concat([Buffer.from([1]), wire.subarray(1, 65), message]);
 }
 
-const u32 = (value: number): Buffer => {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32LE(value);
-  return bytes;
-};
-const u64 = (value: bigint): Buffer => {
-  const bytes = Buffer.alloc(8);
-  bytes.writeBigUInt64LE(value);
-  return bytes;
-};
 export const budget = (...parts: (Buffer | number)[]): Instruction => ({
   programAddress: address(programs.computeBudget),
   data: new Uint8Array(Buffer.concat(parts.map((part) => (typeof part === 'number' ? Buffer.from([part]) : part)))),
