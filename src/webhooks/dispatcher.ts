@@ -152,14 +152,14 @@ export class WebhookDispatcher {
     const stream = { webhookId: first.webhook_id, subjectId: first.subject_id };
     const deliveryIds = rows.map(({ delivery_id }) => delivery_id);
     // an attempt that could not even be made is the workflow's, where operators see why
-    const failure: { error?: unknown } = {};
+    const failure: { error?: Error } = {};
     const outcome = await this.steps.firstAttempts(stream, deliveryIds).catch((error: unknown) => {
-      failure.error = error;
+      failure.error = error instanceof Error ? error : new Error(String(error));
       return 'workflow' as const;
     });
     if (outcome === 'later') await this.setUndispatchedSince(rows, 'later');
     if (outcome === 'workflow') await this.handOver(rows, { ...stream, clientId: first.client_id, kind: first.kind });
-    if (failure.error !== undefined) throw failure.error;
+    if (failure.error) throw failure.error;
   }
 
   private async handOver(rows: UndispatchedRow[], stream: Parameters<StartDelivery>[0]): Promise<void> {
