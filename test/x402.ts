@@ -16,11 +16,13 @@ export interface Draft {
   /** Whose money it is, where that is not the signer: a contract wallet. */
   from?: Address;
   facilitator?: Address;
+  /** Without it all payments are to one address. */
+  payTo?: Address;
   changes?: Changes;
 }
 
 /** Valid for 10 minutes, with a nonce of its own. */
-export function draft({ kind, payer, from = payer.address, facilitator, changes = {} }: Draft): JsonObject {
+export function draft({ kind, payer, from = payer.address, facilitator, payTo, changes = {} }: Draft): JsonObject {
   const now = Math.floor(Date.now() / 1000);
   const nonce: Hex = `0x${randomBytes(32).toString('hex')}`;
   const [after, before] = [String(now - 600), String(now + 600)];
@@ -33,8 +35,13 @@ export function draft({ kind, payer, from = payer.address, facilitator, changes 
       }
     : { 'permit.from': from, 'permit.nonce': BigInt(nonce).toString(), 'permit.deadline': before, 'witness.validAfter': after };
   const named: Changes = facilitator && kind === 'upto' ? { 'witness.facilitator': facilitator } : {};
-  return change(makers[kind](), { ...own, ...named, ...changes });
+  return change(makers[kind](), { ...own, ...named, ...(payTo ? paidTo(kind, payTo) : {}), ...changes });
 }
+
+const paidTo = (kind: Kind, payTo: Address): Changes => ({
+  [/^eip3009/.test(kind) ? 'authorization.to' : 'witness.to']: payTo,
+  [/V1$/.test(kind) ? 'required.payTo' : 'terms.payTo']: payTo,
+});
 
 /** What a payer may be wrong about. */
 export interface SignedFor {

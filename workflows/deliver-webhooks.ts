@@ -12,8 +12,9 @@ const { deliverNext } = proxyActivities<WebhookActivities>({
 });
 
 /**
- * Makes the pending deliveries of one endpoint about one subject, in order. Postgres stores which delivery is due next and when; the
- * workflow only waits and calls the activity, so that a run can be lost and restarted at any point.
+ * Makes the pending deliveries of one endpoint about one subject, in order, once the first attempt of one has failed or has to wait.
+ * Postgres stores which delivery is due next and when; the workflow only waits and calls the activity, so that a run can be lost and
+ * restarted at any point.
  */
 export async function deliverWebhooks(stream: DeliveryStream): Promise<void> {
   const progress = new WorkflowProgress(`Webhook ${stream.webhookId}`);

@@ -1,6 +1,6 @@
 import { defineSignal } from '@temporalio/workflow';
 
-/** All deliveries of one endpoint about one subject (a transaction, wallet, …), made by one workflow. */
+/** All deliveries of one endpoint about one subject (a transaction, wallet, …): first attempts are a dispatcher's, the rest one workflow's. */
 export interface DeliveryStream {
   webhookId: string;
   subjectId: string;

@@ -13,6 +13,7 @@ import type { Logger } from '../platform/logging';
 import type { SecretBox } from '../platform/secret-box';
 import { startDelivery, WebhookDispatcher } from '../webhooks/dispatcher';
 import { EndpointConcurrency } from '../webhooks/endpoint-concurrency';
+import { firstAttempts } from '../webhooks/first-attempts';
 import { AttestedKeys } from '../wallets/attested-keys';
 import type { TargetGuard } from '../webhooks/ssrf-guard';
 import { untilUp } from './process';
@@ -23,8 +24,11 @@ const databasePoolSize = 5;
 /** Running and waiting attempts: cheap, and many more than one client's endpoints can occupy. */
 const attemptConcurrency = 500;
 const cachedWorkflows = 100;
-/** Per endpoint; further attempts are deferred. The queue is short: one client's endpoints must not occupy all activity slots. */
-const perEndpoint = { permits: 8, maxWaiting: 4, maxWaitMs: 5_000 };
+/**
+ * Per endpoint; further attempts are deferred. Queue and wait are short: one client's endpoints must not occupy all slots. Long enough for
+ * the events of half a second at a receiver that answers.
+ */
+const perEndpoint = { permits: 8, maxWaiting: 32, maxWaitMs: 1_000 };
 
 export interface WebhookWorkerOptions {
   worker: Pick<WorkerOptions, 'connection' | 'namespace' | 'shutdownGraceTime' | 'workflowBundle' | 'workflowsPath'>;
@@ -53,21 +57,23 @@ export async function runWebhookWorker(options: WebhookWorkerOptions): Promise<v
   const keys = new AttestedKeys(nodeKeys, log);
   const attested = { keys, addresses: new OwnAddresses(keys, getFamily, log) };
   const concurrency = new EndpointConcurrency(perEndpoint);
+  const attempts = { database, box, attested, targets, retrySchedule, concurrency };
   try {
     const worker = await Worker.create({
       ...common,
       taskQueue: webhookTaskQueue,
-      activities: withMappedErrors(
-        createWebhookActivities({ database, box, attested, targets, retrySchedule, concurrency }),
-        log,
-      ),
+      activities: withMappedErrors(createWebhookActivities(attempts), log),
       maxCachedWorkflows: cachedWorkflows,
       workflowThreadPoolSize: 1,
       maxConcurrentActivityTaskExecutions: attemptConcurrency,
       stickyQueueScheduleToStartTimeout: '3 seconds',
       shutdownForceTime: '20 seconds',
     });
-    const dispatcher = new WebhookDispatcher(database, startDelivery(temporal), log);
+    const dispatcher = new WebhookDispatcher(
+      database,
+      { firstAttempts: firstAttempts(attempts), startDelivery: startDelivery(temporal) },
+      log,
+    );
     await Promise.all([runUntil(worker, stop), dispatcher.run(stop)]);
   } finally {
     await database.destroy();

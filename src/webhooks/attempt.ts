@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import type { DeliveryStream, WebhookAttemptResult } from '../messages/webhooks';
 import type { SecretBox } from '../platform/secret-box';
-import { countPending, failPending, type DueDelivery, nextDelivery, defer, findWait } from './deliveries';
+import { countPending, defer, failPending, findWait, type NextDelivery, takeNext } from './deliveries';
 import { toPayload } from './events';
 import type { EndpointConcurrency } from './endpoint-concurrency';
 import { deliveryAttempts } from './metrics';
@@ -30,45 +30,76 @@ const maxCounted = 1_000;
 /** An endpoint that has failed for this long gets one request at a time. */
 const exclusiveAfterSeconds = 60;
 
-/**
- * Makes one attempt for the oldest due delivery of a stream. All state is in the database: a run that crashes is repeated, and in the
- * worst case the receiver gets the same event, with the same id, twice.
- */
+/** What became of a stream's next delivery. */
+interface NextAttempt {
+  outcome: WebhookAttemptResult['outcome'];
+  /** For `idle` and `busy`: milliseconds until it is due; null when nothing is pending. */
+  waitMs: number | null;
+  next: NextDelivery | null;
+}
+
+/** For a stream's workflow: makes one attempt for its next due delivery, whoever was to make it. */
 export async function deliverNext(
   deps: AttemptDependencies,
   { busyTimes, ...stream }: DeliveryStream & { busyTimes: number },
 ): Promise<WebhookAttemptResult> {
-  const { database, concurrency } = deps;
-  const due = await nextDelivery(database, stream);
-  if (!due) return { outcome: 'idle', waitMs: null };
-  if (!due.enabled) {
-    await failPending(database, stream);
-    return { outcome: 'disabled', waitMs: null };
-  }
-  if (due.waitMs > 0) return { outcome: 'idle', waitMs: due.waitMs };
-  const exclusive = (due.failingForSeconds ?? 0) > exclusiveAfterSeconds;
-  const sent = await concurrency.run(stream.webhookId, () => post(deps, due), { exclusive });
-  if (!sent) {
-    deliveryAttempts.inc({ outcome: 'busy' });
-    const pending = await countPending(database, stream.webhookId, maxCounted);
-    const waitMs = busyWait(busyTimes, concurrency.estimateWaitMs(stream.webhookId, pending, { exclusive }));
-    await defer(database, due.deliveryId, waitMs);
-    return { outcome: 'busy', waitMs };
-  }
-  const outcome = await recordAttempt(database, { deliveryId: due.deliveryId, url: due.endpoint.url }, sent, deps.retrySchedule);
-  deliveryAttempts.inc({ outcome });
-  return { outcome, waitMs: await findWait(database, stream) };
+  const { outcome, waitMs } = await attemptNext(deps, stream, { busyTimes });
+  if (outcome === 'idle' || outcome === 'busy') return { outcome, waitMs };
+  return { outcome, waitMs: await findWait(deps.database, stream) };
 }
 
-async function post(deps: AttemptDependencies, due: DueDelivery) {
-  const body = toPayload(due, await isAttested(deps.database, deps.attested, due.endpoint.clientId, due));
+/**
+ * Makes one attempt for the next delivery of a stream if it is due. All state is in the database: a run that crashes is repeated, and in
+ * the worst case the receiver gets the same event, with the same id, twice.
+ * @param firstOnly only if the delivery is a dispatcher's
+ */
+export async function attemptNext(
+  deps: AttemptDependencies,
+  stream: DeliveryStream,
+  { busyTimes = 0, firstOnly = false },
+): Promise<NextAttempt> {
+  const next = await takeNext(deps.database, stream, { firstOnly });
+  if (!next) return { outcome: 'idle', waitMs: null, next };
+  if (!next.enabled) {
+    await failPending(deps.database, stream);
+    return { outcome: 'disabled', waitMs: null, next };
+  }
+  if (next.claim === null) return { outcome: 'idle', waitMs: next.waitMs, next };
+  try {
+    return { ...(await attempt(deps, next, busyTimes)), next };
+  } catch (error) {
+    // otherwise nobody tries it before the end of the claim
+    await defer(deps.database, next, 0).catch(() => undefined);
+    throw error;
+  }
+}
+
+async function attempt(deps: AttemptDependencies, next: NextDelivery, busyTimes: number): Promise<Omit<NextAttempt, 'next'>> {
+  const { database, concurrency } = deps;
+  const { webhookId, url } = next.endpoint;
+  const exclusive = (next.failingForSeconds ?? 0) > exclusiveAfterSeconds;
+  const sent = await concurrency.run(webhookId, () => post(deps, next), { exclusive });
+  if (!sent) {
+    deliveryAttempts.inc({ outcome: 'busy' });
+    const pending = await countPending(database, webhookId, maxCounted);
+    const waitMs = busyWait(busyTimes, concurrency.estimateWaitMs(webhookId, pending, { exclusive }));
+    await defer(database, next, waitMs);
+    return { outcome: 'busy', waitMs };
+  }
+  const outcome = await recordAttempt(database, { deliveryId: next.deliveryId, url }, sent, deps.retrySchedule);
+  deliveryAttempts.inc({ outcome });
+  return { outcome, waitMs: null };
+}
+
+async function post(deps: AttemptDependencies, next: NextDelivery) {
+  const body = toPayload(next, await isAttested(deps.database, deps.attested, next.endpoint.clientId, next));
   return send(deps, {
-    url: due.endpoint.url,
+    url: next.endpoint.url,
     body,
     headers: {
       'content-type': 'application/json',
       'user-agent': 'custody-gateway-webhooks/1',
-      ...signedHeaders(deps.box, due.endpoint, { eventId: due.eventId, at: new Date(), body }),
+      ...signedHeaders(deps.box, next.endpoint, { eventId: next.eventId, at: new Date(), body }),
     },
   });
 }

@@ -9,11 +9,23 @@ import type { EventKind, StoredEvent } from './events';
  */
 const retriesInOrder = 3;
 
-export interface DueDelivery extends StoredEvent {
+/**
+ * An attempt takes its delivery for this long: due again only then, should its worker die. More than an attempt takes with its wait for a
+ * permit and for the database.
+ */
+const attemptClaimSeconds = 30;
+/** When somebody else has taken the delivery at this very moment. */
+const lostRaceMs = 1_000;
+
+export interface NextDelivery extends StoredEvent {
   deliveryId: string;
   eventId: string;
-  /** Milliseconds until it is due; 0: due now. */
+  /** Its time of the next attempt while the caller has it, with full precision; null: it is not the caller's. */
+  claim: string | null;
+  /** Milliseconds until it is due, for a delivery that is not the caller's. */
   waitMs: number;
+  /** Never attempted, and no workflow has been told of it: that of a dispatcher. */
+  isFirst: boolean;
   enabled: boolean;
   /** Seconds since the first of the endpoint's consecutive failures; null when the last attempt succeeded. */
   failingForSeconds: number | null;
@@ -27,6 +39,8 @@ interface DueRow {
   snapshot: Record<string, unknown>;
   created_at: Date;
   wait_ms: string;
+  is_first: boolean;
+  claim: string | null;
   enabled: boolean;
   failing_for: number | null;
   client_id: string;
@@ -44,19 +58,33 @@ export const isUnblocked = /* sql */ `not exists (
 
 /** The unblocked delivery of a stream that is due first. */
 const nextUnblocked = /* sql */ `
-  select d.delivery_id, d.event_id,
+  select d.delivery_id, d.event_id, d.attempts = 0 and d.undispatched_since is not null as is_first,
          greatest(0, ceil(extract(epoch from d.next_attempt_at - clock_timestamp()) * 1000)) as wait_ms
     from webhook_deliveries d
    where d.webhook_id = $1 and d.subject_id = $2 and d.status = 'pending' and ${isUnblocked}
    order by d.next_attempt_at, d.position limit 1`;
 
-export async function nextDelivery(database: DataSource, { webhookId, subjectId }: DeliveryStream): Promise<DueDelivery | null> {
+/**
+ * Finds the next delivery of a stream, and takes it if it is due. Of several callers one gets it; it stays pending and therefore in front
+ * of later ones.
+ * @param firstOnly takes it only if it is a dispatcher's
+ */
+export async function takeNext(
+  database: DataSource,
+  { webhookId, subjectId }: DeliveryStream,
+  { firstOnly = false } = {},
+): Promise<NextDelivery | null> {
   const [row] = await database.query<DueRow[]>(
-    `select c.*, e.kind, e.snapshot, e.created_at, w.status = 'enabled' as enabled,
+    `with c as (${nextUnblocked}), taken as (
+       update webhook_deliveries d set next_attempt_at = clock_timestamp() + make_interval(secs => ${attemptClaimSeconds})
+         from c where d.delivery_id = c.delivery_id and d.status = 'pending' and d.next_attempt_at <= clock_timestamp()
+          and (not $3 or c.is_first)
+       returning d.next_attempt_at::text as claim)
+     select c.*, (select claim from taken) as claim, e.kind, e.snapshot, e.created_at, w.status = 'enabled' as enabled,
             extract(epoch from clock_timestamp() - w.failing_since)::float8 as failing_for,
             w.client_id, w.url, w.secret, w.previous_secret, w.previous_secret_until
-       from (${nextUnblocked}) c join webhook_events e using (event_id), webhook_endpoints w where w.webhook_id = $1`,
-    [webhookId, subjectId],
+       from c join webhook_events e using (event_id), webhook_endpoints w where w.webhook_id = $1`,
+    [webhookId, subjectId, firstOnly],
   );
   if (!row) return null;
   return {
@@ -65,7 +93,9 @@ export async function nextDelivery(database: DataSource, { webhookId, subjectId 
     kind: row.kind,
     snapshot: row.snapshot,
     createdAt: row.created_at,
-    waitMs: Number(row.wait_ms),
+    claim: row.claim,
+    waitMs: Math.max(Number(row.wait_ms), lostRaceMs),
+    isFirst: row.is_first,
     enabled: row.enabled,
     failingForSeconds: row.failing_for,
     endpoint: {
@@ -95,14 +125,18 @@ export async function countPending(database: DataSource, webhookId: string, atMo
 }
 
 /**
- * Makes a delivery due later because its endpoint is busy; this does not count as an attempt. The new time has to be stored, since an
- * overdue delivery is treated as one whose workflow was lost.
+ * Gives up a delivery that was taken, because its endpoint is busy or the attempt could not be made; this does not count as an attempt.
+ * No effect if somebody else has changed its time.
  */
-export async function defer(database: DataSource, deliveryId: string, waitMs: number): Promise<void> {
+export async function defer(
+  database: DataSource,
+  { deliveryId, claim }: Pick<NextDelivery, 'deliveryId' | 'claim'>,
+  waitMs: number,
+): Promise<void> {
   await database.query(
-    `update webhook_deliveries set next_attempt_at = clock_timestamp() + $2 * interval '1 millisecond'
-      where delivery_id = $1 and status = 'pending' and next_attempt_at <= clock_timestamp()`,
-    [deliveryId, waitMs],
+    `update webhook_deliveries set next_attempt_at = clock_timestamp() + $3 * interval '1 millisecond'
+      where delivery_id = $1 and status = 'pending' and next_attempt_at = $2::timestamptz`,
+    [deliveryId, claim, waitMs],
   );
 }
 

@@ -8,13 +8,17 @@ import { webhookWorkflowId, workflowTypes } from '../messages/workflow-ids';
 import type { Logger } from '../platform/logging';
 import { isUnblocked } from './deliveries';
 import type { EventKind } from './events';
+import type { FirstAttempts } from './first-attempts';
 
 const pollMs = 500;
 const batchSize = 100;
-const signalConcurrency = 10;
+/** Streams that one dispatcher is at: many more than the receivers of one client can occupy. */
+const maxStreams = 500;
 const signalTimeoutMs = 5_000;
-/** What a dispatcher has taken and not handed over is taken by another one after this time: far longer than Temporal needs for a batch. */
-const claimSeconds = 15;
+/** What a dispatcher has taken and not ended or handed over is taken by another one after this time: longer than an attempt takes. */
+const claimSeconds = 30;
+/** Until it looks again whether an earlier attempt of the stream, or a failure of Temporal, is over. */
+const laterMs = 1_000;
 /** When an attempt is overdue for this long, the stream's workflow was lost (terminated, or Temporal lost its data) and is replaced. */
 const overdueMinutes = 10;
 const sweepEveryMs = 60_000;
@@ -40,35 +44,64 @@ interface UndispatchedRow {
 /** Signals the workflow of a stream that deliveries are pending; starts the workflow if it is not running. */
 export type StartDelivery = (stream: DeliveryStream & { clientId: string; kind: EventKind }) => Promise<void>;
 
+/** What a dispatcher does with what it has taken. */
+export interface DispatchSteps {
+  firstAttempts: FirstAttempts;
+  startDelivery: StartDelivery;
+}
+
 /**
- * Reads the outbox and makes sure that every delivery has a workflow. Several workers may run one: each takes deliveries that no other
- * has taken. After a crash between signal and update the signal is sent again, which is harmless.
+ * Reads the outbox and makes the first attempt of every delivery; those that fail or have to wait are a workflow's. Several workers may
+ * run one: each takes deliveries that no other has taken. After a crash an attempt or a signal may be repeated, which is harmless.
  */
 export class WebhookDispatcher {
   private nextSweepAt = 0;
+  private streams = 0;
+  private failing = false;
 
   constructor(
     private readonly database: DataSource,
-    private readonly startDelivery: StartDelivery,
+    private readonly steps: DispatchSteps,
     private readonly log: Logger,
   ) {}
 
-  /** Polls until `stop` is aborted. Failures are retried; only the first of consecutive failures is logged. */
+  /**
+   * Polls until `stop` is aborted, and ends when what it has begun has ended. Failures are retried; only the first of consecutive failures
+   * is logged.
+   */
   async run(stop: AbortSignal): Promise<void> {
-    let failing = false;
+    const open = new Set<Promise<void>>();
     while (!stop.aborted) {
-      let dispatched = 0;
-      try {
-        dispatched = await this.dispatch();
-        if (failing) this.log.info('dispatching of webhook deliveries works again');
-        failing = false;
-      } catch (err) {
-        if (!failing) this.log.warn({ err }, 'dispatching of webhook deliveries failed, trying again');
-        failing = true;
+      const claimed = await this.claimSafely();
+      if (claimed.length > 0) {
+        // not awaited: a slow receiver must not delay the others
+        const handled = this.handle(claimed).then(
+          () => this.report(undefined),
+          (err: unknown) => this.report(err),
+        );
+        open.add(handled);
+        void handled.then(() => open.delete(handled));
       }
       if (Date.now() >= this.nextSweepAt) await this.sweepSafely();
-      if (dispatched < batchSize) await delay(pollMs, undefined, { signal: stop }).catch(() => undefined);
+      if (claimed.length < batchSize) await delay(pollMs, undefined, { signal: stop }).catch(() => undefined);
     }
+    await Promise.all(open);
+  }
+
+  private async claimSafely(): Promise<UndispatchedRow[]> {
+    if (this.streams + batchSize > maxStreams) return [];
+    try {
+      return await this.claim();
+    } catch (err) {
+      this.report(err);
+      return [];
+    }
+  }
+
+  private report(err: unknown): void {
+    if (err !== undefined && !this.failing) this.log.warn({ err }, 'dispatching of webhook deliveries failed, trying again');
+    if (err === undefined && this.failing) this.log.info('dispatching of webhook deliveries works again');
+    this.failing = err !== undefined;
   }
 
   /** A failed sweep is repeated when the next one is due: it never stops the dispatching of deliveries. */
@@ -84,24 +117,23 @@ export class WebhookDispatcher {
   /** Dispatches one batch, oldest first. Returns the number of deliveries. @throws when Postgres or Temporal does not respond. */
   async dispatch(): Promise<number> {
     const rows = await this.claim();
+    await this.handle(rows);
+    return rows.length;
+  }
+
+  private async handle(rows: UndispatchedRow[]): Promise<void> {
     const streams = new Map<string, UndispatchedRow[]>();
     for (const row of rows) {
       const key = `${row.webhook_id} ${row.subject_id}`;
       streams.set(key, [...(streams.get(key) ?? []), row]);
     }
-    const waiting = [...streams.values()];
-    const failures: unknown[] = [];
-    // after that many failures Temporal does not respond: trying the rest is useless
-    while (waiting.length > 0 && failures.length < signalConcurrency) {
-      const outcomes = await Promise.allSettled(waiting.splice(0, signalConcurrency).map((stream) => this.handoff(stream)));
-      for (const outcome of outcomes) if (outcome.status === 'rejected') failures.push(outcome.reason);
-    }
-    if (waiting.length > 0) await this.setUndispatchedSince(waiting.flat(), 'clock_timestamp()');
-    if (failures.length > 0) throw failures[0];
-    return rows.length;
+    this.streams += streams.size;
+    const handled = [...streams.values()].map((stream) => this.handleStream(stream).finally(() => (this.streams -= 1)));
+    const failed = (await Promise.allSettled(handled)).find((outcome) => outcome.status === 'rejected');
+    if (failed) throw failed.reason;
   }
 
-  /** The rows are not locked while workflows are signalled: the attempts of those that have begun write them. */
+  /** The rows are not locked while attempts are made, which write them. */
   private claim(): Promise<UndispatchedRow[]> {
     return this.database.query<UndispatchedRow[]>(
       `with claimed as (
@@ -114,30 +146,40 @@ export class WebhookDispatcher {
     );
   }
 
-  private async handoff(rows: UndispatchedRow[]): Promise<void> {
+  private async handleStream(rows: UndispatchedRow[]): Promise<void> {
     const [first] = rows;
     if (!first) return;
-    try {
-      await this.startDelivery({
-        webhookId: first.webhook_id,
-        subjectId: first.subject_id,
-        clientId: first.client_id,
-        kind: first.kind,
-      });
-    } catch (error) {
-      // moved to the end of the queue: a stream whose signal fails must not block the others
-      await this.setUndispatchedSince(rows, 'clock_timestamp()');
-      throw error;
-    }
-    await this.setUndispatchedSince(rows, 'null');
+    const stream = { webhookId: first.webhook_id, subjectId: first.subject_id };
+    const deliveryIds = rows.map(({ delivery_id }) => delivery_id);
+    // an attempt that could not even be made is the workflow's, where operators see why
+    const failure: { error?: Error } = {};
+    const outcome = await this.steps.firstAttempts(stream, deliveryIds).catch((error: unknown) => {
+      failure.error = error instanceof Error ? error : new Error(String(error));
+      return 'workflow' as const;
+    });
+    if (outcome === 'later') await this.setUndispatchedSince(rows, 'later');
+    if (outcome === 'workflow') await this.handOver(rows, { ...stream, clientId: first.client_id, kind: first.kind });
+    if (failure.error) throw failure.error;
   }
 
-  private async setUndispatchedSince(rows: UndispatchedRow[], since: 'null' | 'clock_timestamp()'): Promise<void> {
+  private async handOver(rows: UndispatchedRow[], stream: Parameters<StartDelivery>[0]): Promise<void> {
+    try {
+      await this.steps.startDelivery(stream);
+    } catch (error) {
+      // behind the others: a stream whose signal fails must not block them
+      await this.setUndispatchedSince(rows, 'later');
+      throw error;
+    }
+    await this.setUndispatchedSince(rows, null);
+  }
+
+  /** Those that have ended or were queued again in the meantime stay as they are. */
+  private async setUndispatchedSince(rows: UndispatchedRow[], since: 'later' | null): Promise<void> {
     await this.database.query(
-      `update webhook_deliveries d set undispatched_since = ${since}
+      `update webhook_deliveries d set undispatched_since = clock_timestamp() + $3 * interval '1 millisecond'
          from unnest($1::uuid[], $2::timestamptz[]) as batch (delivery_id, since)
         where d.delivery_id = batch.delivery_id and d.undispatched_since = batch.since`,
-      [rows.map(({ delivery_id }) => delivery_id), rows.map((row) => row.since)],
+      [rows.map(({ delivery_id }) => delivery_id), rows.map((row) => row.since), since === null ? null : laterMs],
     );
   }
 

@@ -76,9 +76,9 @@ export class HeldPayments<Place extends BreakpointName> {
     await this.holds.hold(place, payer);
     const payTo = randomAddress() as Address;
     const validBefore = String(Math.floor(Date.now() / 1000) + seconds);
-    const changes = { 'authorization.to': payTo, 'terms.payTo': payTo, 'authorization.validBefore': validBefore };
+    const changes = { 'authorization.validBefore': validBefore };
     const owner = this.payers.get(place) as PrivateKeyAccount;
-    return { payer, payTo, body: await signed({ kind: 'eip3009', payer: owner, from: payer, changes }) };
+    return { payer, payTo, body: await signed({ kind: 'eip3009', payer: owner, from: payer, payTo, changes }) };
   }
 
   /** The same; what its payer has signed is carried out by somebody else before it comes to `before`, which is over then. */

@@ -69,7 +69,7 @@ afterAll(async () => {
 
 async function send(what: string, payer: PrivateKeyAccount): Promise<Payment> {
   const payTo = randomAddress() as Address;
-  const body: JsonObject = await signed({ kind: 'permit2', payer, changes: { 'witness.to': payTo, 'terms.payTo': payTo } });
+  const body: JsonObject = await signed({ kind: 'permit2', payer, payTo });
   const info = await approvalInfo({ payer, token: paidOn().usdc });
   const answer = settle(extended(body, 'erc20ApprovalGasSponsoring', info));
   // a round that fails does not await it

@@ -2,13 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import type { ApiClient } from '../../dev/demo/client';
 import { newId } from '../../src/platform/ids';
-import { webhookWorkflowId } from '../../src/messages/workflow-ids';
 import { randomAddress } from '../factories';
 import { type Receiver, startReceiver, status, verify } from '../integration/webhooks/receiver';
 import { killProcess, sharedWallet, stack, waitFor } from '../stack/client';
-import { recordRun } from '../replay/record-run';
 import { openDatabase } from '../stack/database';
-import { withTemporal } from '../stack/temporal';
 import { fundedAccount, transactionWhen } from '../e2e/support';
 import { forgetUsers, newUser, newWebhook, unsubscribe } from './users';
 
@@ -90,7 +87,7 @@ test(`kill -9 of worker and api during ${asked + changed} events and ${transferr
       if (open.length > 0) throw new Error(`${open.length} are not delivered: ${JSON.stringify(open.slice(0, 5))}`);
       return rows.map(({ event_id }) => event_id);
     },
-    // each event has a workflow: on two cores beside other stacks they take minutes
+    // on two cores beside other stacks they take minutes
     { timeoutMs: 240_000, intervalMs: 500 },
   );
   expect(written).toHaveLength(asked + changed);
@@ -108,14 +105,6 @@ test(`kill -9 of worker and api during ${asked + changed} events and ${transferr
   expect(atKill).toHaveLength(kills.length);
   expect(marks.slice(1).every((mark, index) => mark > Number(marks[index]))).toBe(true);
   await transfers.expectComplete(txIds);
-
-  const [retried] = await database.query<{ subject_id: string }[]>(
-    'select subject_id from webhook_deliveries where webhook_id = $1 and attempts = 2 limit 1',
-    [webhookId],
-  );
-  if (!retried) return;
-  const workflowId = webhookWorkflowId({ webhookId, subjectId: retried.subject_id });
-  await withTemporal((client) => recordRun(client, workflowId, 'deliver-webhooks'));
 }, 420_000);
 
 /** Real transfers of the shared wallet, with a webhook of their own. */

@@ -4,7 +4,8 @@ import type { JsonObject } from '../../src/chains/types';
 import { type Settled as Decided, settle as untilDecided } from '../crash/settling';
 import { account } from '../integration/dev/payers';
 import { api, fund, send, stack } from '../stack/client';
-import { change, payTo } from '../unit/x402/bodies';
+import { randomAddress } from '../factories';
+import { change } from '../unit/x402/bodies';
 import { type Kind, signed } from '../x402';
 import { ledgerDifferences } from './ledger';
 import { approvePermit2, paidChain, untilSettling, usdcOf } from './payers';
@@ -13,6 +14,8 @@ import { transactionWhen } from './support';
 /** Payments of somebody else that sellers have settled on the running stack. */
 
 const payer = account(`settled ${Date.now()}`);
+/** Nobody else's, so that what it has got are the payments of these tests: other files run at the same time. */
+const payTo = randomAddress() as Address;
 let settler: Address;
 
 interface Settled {
@@ -27,7 +30,7 @@ interface Settled {
 
 const settle = (body: unknown, name: 'demo' | 'other' = 'demo', headers: Record<string, string> = {}) =>
   api(name).request<Settled>('POST', '/x402/settle', { body: body as object, headers });
-const pay = (kind: Kind, changes: JsonObject = {}) => signed({ kind, payer, facilitator: settler, changes });
+const pay = (kind: Kind, changes: JsonObject = {}) => signed({ kind, payer, facilitator: settler, payTo, changes });
 
 beforeAll(async () => {
   settler = await untilSettling();

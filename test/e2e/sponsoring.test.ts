@@ -41,10 +41,7 @@ async function newPayer(name: string): Promise<PrivateKeyAccount> {
 /** A payment of 1,000 atomic units to an address of its own. */
 async function payment(kind: Kind, payer: PrivateKeyAccount): Promise<{ body: JsonObject; payTo: Address }> {
   const payTo = randomAddress() as Address;
-  return {
-    payTo,
-    body: await signed({ kind, payer, facilitator: settler, changes: { 'witness.to': payTo, 'terms.payTo': payTo } }),
-  };
+  return { payTo, body: await signed({ kind, payer, facilitator: settler, payTo }) };
 }
 
 /** Settles once the coins of the settler are credited. */

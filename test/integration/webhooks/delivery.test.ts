@@ -6,7 +6,7 @@ import { deliverNext } from '../../../src/webhooks/attempt';
 import { EndpointConcurrency } from '../../../src/webhooks/endpoint-concurrency';
 import { send } from '../../../src/webhooks/http-client';
 import { TargetGuard, createTargetGuard } from '../../../src/webhooks/ssrf-guard';
-import { boxes, buildFunded, expectProblem, type Tenant } from '../http/fixture';
+import { buildFunded, expectProblem, type Tenant } from '../http/fixture';
 import { createGroup } from '../mpc/certificates';
 import { createWebhookFixture, type Endpoint, type WebhookFixture } from './fixture';
 import { startReceiver, status, verify } from './receiver';
@@ -283,14 +283,7 @@ test('200 test events may wait for an endpoint, repeated requests do not count',
 
 describe('an endpoint that is busy', () => {
   const stream = (subjectId: string) => ({ webhookId: endpoint.webhookId, subjectId, busyTimes: 0 });
-  const deps = (concurrency: EndpointConcurrency) => ({
-    database: fixture.database,
-    box: boxes.webhooks,
-    attested: fixture.attested,
-    concurrency,
-    retrySchedule: [5],
-    targets: createTargetGuard('local'),
-  });
+  const deps = (concurrency: EndpointConcurrency) => fixture.attempts({ concurrency, retrySchedule: [5] });
   const subjects = async () => (await fixture.deliveries(endpoint.webhookId)).map(({ subject_id }) => subject_id);
 
   test('its streams wait longer the more deliveries are pending; the log shows until when', async () => {

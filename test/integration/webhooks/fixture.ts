@@ -2,11 +2,11 @@ import type { AccountEntity } from '../../../src/accounts/entity';
 import { OwnAddresses } from '../../../src/accounts/own-addresses';
 import { getFamily } from '../../../src/chains/families';
 import { AttestedKeys } from '../../../src/wallets/attested-keys';
-import { deliverNext } from '../../../src/webhooks/attempt';
+import { type AttemptDependencies, deliverNext } from '../../../src/webhooks/attempt';
+import type { DispatchSteps, StartDelivery } from '../../../src/webhooks/dispatcher';
 import { EndpointConcurrency } from '../../../src/webhooks/endpoint-concurrency';
 import { sendLimits } from '../../../src/webhooks/http-client';
 import { createTargetGuard } from '../../../src/webhooks/ssrf-guard';
-import type { Attested } from '../../../src/webhooks/verified-event';
 import { buildTotp, buildTransferRequest, totpCode } from '../../factories';
 import { type Answer, type Fixture, boxes, buildTenant, createFixture, ethereum, type Tenant } from '../http/fixture';
 import { nodeKeys } from '../../node-refusals';
@@ -29,8 +29,6 @@ export interface DeliveryState {
 
 export interface WebhookFixture extends Fixture {
   receiver: Receiver;
-  /** What the worker verifies events with. */
-  attested: Attested;
   /** A client whose user has a second factor. */
   newTenant(): Promise<Tenant>;
   /** Requests with a second factor, any number of times: each gets a new factor. */
@@ -41,9 +39,17 @@ export interface WebhookFixture extends Fixture {
   deliveries(webhookId: string): Promise<DeliveryState[]>;
   /** Makes the due attempts of one endpoint, stream by stream, until none is due. */
   deliver(webhookId: string, options?: { retrySchedule?: number[]; totalMs?: number }): Promise<void>;
+  /** What attempts are made with. */
+  attempts(changed?: Partial<AttemptDependencies>): AttemptDependencies;
   /** Moves the times of deliveries and endpoints back by this much. */
   pass(seconds: number): Promise<void>;
 }
+
+/** Of a dispatcher that makes no attempts. */
+export const handingOver = (startDelivery: StartDelivery): DispatchSteps => ({
+  firstAttempts: () => Promise.resolve('workflow'),
+  startDelivery,
+});
 
 export async function createWebhookFixture(): Promise<WebhookFixture> {
   const [fixture, receiver] = await Promise.all([createFixture(), startReceiver()]);
@@ -63,10 +69,15 @@ export async function createWebhookFixture(): Promise<WebhookFixture> {
          from webhook_deliveries d join webhook_events e using (event_id) where d.webhook_id = $1 order by d.position`,
       [webhookId],
     );
+  const attempts: WebhookFixture['attempts'] = (changed = {}) => ({
+    ...{ database, attested, concurrency, box: boxes.webhooks, targets: createTargetGuard('local') },
+    retrySchedule: [5, 300, 1800],
+    ...changed,
+  });
   return {
     ...fixture,
     receiver,
-    attested,
+    attempts,
     act,
     deliveries,
     newTenant: () => buildTenant(fixture),
@@ -82,15 +93,7 @@ export async function createWebhookFixture(): Promise<WebhookFixture> {
       return { webhookId: String(answer.body['webhook_id']), secret: String(answer.body['secret']) };
     },
     deliver: async (webhookId, { retrySchedule = [5, 300, 1800], totalMs = sendLimits.totalMs } = {}) => {
-      const deps = {
-        database,
-        box: boxes.webhooks,
-        attested,
-        concurrency,
-        retrySchedule,
-        targets: createTargetGuard('local'),
-        limits: { connectMs: totalMs, totalMs },
-      };
+      const deps = attempts({ retrySchedule, limits: { connectMs: totalMs, totalMs } });
       const subjects = new Set((await deliveries(webhookId)).map(({ subject_id }) => subject_id));
       for (const subjectId of subjects) {
         for (let step = 0, waitMs: number | null = 0; waitMs === 0; step += 1) {

@@ -11,7 +11,7 @@ import { confirmDeposits } from '../../../src/deposits/confirm';
 import { recordDeposits } from '../../../src/deposits/record';
 import { buildDeposit, buildKey, buildTransferRequest, randomAddress } from '../../factories';
 import { buildFunded, ethereum, type Funded, type Tenant } from '../http/fixture';
-import { createWebhookFixture, type WebhookFixture } from './fixture';
+import { createWebhookFixture, handingOver, type WebhookFixture } from './fixture';
 
 let fixture: WebhookFixture;
 let tenant: Tenant;
@@ -261,7 +261,7 @@ describe('dispatchers of several workers', () => {
       signalled.push(subjectId);
       await delay(20);
     };
-    const dispatchers = [1, 2, 3].map(() => new WebhookDispatcher(fixture.database, signal, silent));
+    const dispatchers = [1, 2, 3].map(() => new WebhookDispatcher(fixture.database, handingOver(signal), silent));
     const counts = await Promise.all(dispatchers.map((dispatcher) => dispatcher.dispatch()));
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(40);
     expect(signalled.sort()).toEqual(txIds.sort());
@@ -272,7 +272,11 @@ describe('dispatchers of several workers', () => {
     await dispatchAll();
     const { webhookId } = await fixture.endpoint(tenant);
     await Promise.all([transfer(), transfer(), transfer()]);
-    const dispatcher = new WebhookDispatcher(fixture.database, () => Promise.resolve(), silent);
+    const dispatcher = new WebhookDispatcher(
+      fixture.database,
+      handingOver(() => Promise.resolve()),
+      silent,
+    );
     await fixture.database.transaction(async (manager) => {
       await manager.query(`select from webhook_deliveries where webhook_id = $1 order by undispatched_since limit 1 for update`, [
         webhookId,
@@ -289,10 +293,11 @@ describe('dispatchers of several workers', () => {
     let isAway = true;
     let signals = 0;
     const signal = () => ((signals += 1), isAway ? Promise.reject(new Error('away')) : Promise.resolve());
-    const dispatcher = new WebhookDispatcher(fixture.database, signal, silent);
+    const dispatcher = new WebhookDispatcher(fixture.database, handingOver(signal), silent);
     await expect(dispatcher.dispatch()).rejects.toThrow('away');
-    expect(signals).toBe(10);
+    expect([signals, await dispatcher.dispatch()]).toEqual([40, 0]);
     isAway = false;
+    await delay(1_000);
     expect(await dispatcher.dispatch()).toBe(40);
     expect(await undispatched(webhookId)).toBe(0);
   });
@@ -301,13 +306,21 @@ describe('dispatchers of several workers', () => {
     await dispatchAll();
     const { webhookId } = await fixture.endpoint(tenant);
     await transfer();
-    const died = new WebhookDispatcher(fixture.database, () => new Promise(() => undefined), silent);
+    const died = new WebhookDispatcher(
+      fixture.database,
+      handingOver(() => new Promise(() => undefined)),
+      silent,
+    );
     void died.dispatch();
     await delay(200);
-    const other = new WebhookDispatcher(fixture.database, () => Promise.resolve(), silent);
+    const other = new WebhookDispatcher(
+      fixture.database,
+      handingOver(() => Promise.resolve()),
+      silent,
+    );
     expect([await other.dispatch(), await undispatched(webhookId)]).toEqual([0, 1]);
     await fixture.database.query(
-      `update webhook_deliveries set undispatched_since = undispatched_since - interval '15 seconds' where undispatched_since is not null`,
+      `update webhook_deliveries set undispatched_since = undispatched_since - interval '30 seconds' where undispatched_since is not null`,
     );
     expect([await other.dispatch(), await undispatched(webhookId)]).toEqual([1, 0]);
   });

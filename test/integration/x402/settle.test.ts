@@ -285,7 +285,7 @@ describe('of what a payer has signed at most, who takes less', () => {
       kind: 'upto',
       payer: payers.payer,
       facilitator: settler.account.address as Address,
-      changes: { 'witness.to': to, 'terms.payTo': to },
+      payTo: to as Address,
     });
   const taken = (body: JsonObject, amount: string, tenant: Tenant = seller) =>
     settle(change(body, { 'required.amount': amount }), { Prefer: 'respond-async' }, tenant);

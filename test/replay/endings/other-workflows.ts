@@ -69,10 +69,17 @@ export const otherWorkflows = {
   'generate-account-key-failed': ['orderAccountKey: done', 'generateKey: failed', 'FAILED signers_unavailable'],
   'generate-account-key-taken-over': ['confirmKey: done', 'orderAccountKeyBinding: done', 'bindKey: done', 'completed'],
 
-  'deliver-webhooks': ['deliverNext: failed', 'timer', 'deliverNext: delivered', 'completed'],
-  'deliver-webhooks-given-up': ['deliverNext: failed', 'timer', 'deliverNext: disabled', 'completed'],
+  'deliver-webhooks': ['deliverNext: idle', 'timer', 'deliverNext: failed', 'timer', 'deliverNext: delivered', 'completed'],
+  'deliver-webhooks-given-up': [
+    'deliverNext: idle',
+    'timer',
+    'deliverNext: failed',
+    'timer',
+    'deliverNext: disabled',
+    'completed',
+  ],
   'deliver-webhooks-busy': ['deliverNext: busy', 'timer', 'deliverNext: busy', 'timer', 'deliverNext: delivered', 'completed'],
-  'deliver-webhooks-resent': ['deliverNext: failed', 'signal deliveriesPending', 'deliverNext: delivered', 'completed'],
+  'deliver-webhooks-resent': ['deliverNext: idle', 'signal deliveriesPending', 'deliverNext: delivered', 'completed'],
   'deliver-webhooks-continued': ['signal deliveriesPending', 'deliverNext: delivered', 'continued'],
   'deliver-webhooks-after-continue': ['deliverNext: delivered', 'completed'],
 
