@@ -1,7 +1,7 @@
 /* eslint-disable @typescript-eslint/no-require-imports -- jest loads reporters as plain CommonJS */
 const { appendFileSync } = require('node:fs');
 
-/** Adds a run's counts and the names of what failed, one JSON line, to the file TEST_COUNTS_FILE names: how .ci/run sums up several runs. */
+/** Adds a run's counts, what failed and the slowest files, one JSON line, to the file TEST_COUNTS_FILE names: how .ci/run sums up several runs. */
 module.exports = class CountsReporter {
   onRunComplete(_contexts, results) {
     const file = process.env.TEST_COUNTS_FILE;
@@ -11,6 +11,7 @@ module.exports = class CountsReporter {
       passed: results.numPassedTests,
       failed: results.numFailedTests + unloadable.length,
       skipped: results.numPendingTests + results.numTodoTests,
+      slowest: slowestOf(results.testResults),
       failures: [
         ...results.testResults.flatMap(failuresOf),
         ...unloadable.map(({ testFilePath, testExecError }) => ({
@@ -22,6 +23,16 @@ module.exports = class CountsReporter {
     appendFileSync(file, `${JSON.stringify(line)}\n`);
   }
 };
+
+const maxSlowest = 25;
+
+/** Like `e2e/transfer 120`, in seconds. */
+const slowestOf = (testResults) =>
+  testResults
+    .map(({ testFilePath, perfStats }) => ({ testFilePath, seconds: Math.round((perfStats.end - perfStats.start) / 1_000) }))
+    .sort((a, b) => b.seconds - a.seconds)
+    .slice(0, maxSlowest)
+    .map(({ testFilePath, seconds }) => `${testFilePath.replace(/^.*\/test\/|\.(test|bench)\.ts$/g, '')} ${seconds}`);
 
 /** The first failures of a file: with those of all others they have to fit at the end of a long log. */
 const maxFailures = 5;
