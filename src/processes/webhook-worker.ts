@@ -74,7 +74,15 @@ export async function runWebhookWorker(options: WebhookWorkerOptions): Promise<v
       { firstAttempts: firstAttempts(attempts), startDelivery: startDelivery(temporal) },
       log,
     );
-    await Promise.all([runUntil(worker, stop), dispatcher.run(stop)]);
+    const failed = new AbortController();
+    const dispatching = dispatcher.run(AbortSignal.any([stop, failed.signal]));
+    try {
+      await Promise.all([runUntil(worker, stop), dispatching]);
+    } finally {
+      failed.abort();
+      // attempts that were made have to be recorded, or they are made again
+      await dispatching.catch(() => undefined);
+    }
   } finally {
     await database.destroy();
   }

@@ -11,7 +11,7 @@ const retriesInOrder = 3;
 
 /**
  * An attempt takes its delivery for this long: due again only then, should its worker die. More than an attempt takes with its wait for a
- * permit and for the database.
+ * permit and for a database that answers; beside one that does not, an event may be sent twice.
  */
 const attemptClaimSeconds = 30;
 /** When somebody else has taken the delivery at this very moment. */
@@ -75,10 +75,13 @@ export async function takeNext(
   { firstOnly = false } = {},
 ): Promise<NextDelivery | null> {
   const [row] = await database.query<DueRow[]>(
-    `with c as (${nextUnblocked}), taken as (
+    // a locked row is somebody else's: whoever waited for it would keep one of few connections from all other clients
+    `with c as (${nextUnblocked}), due as (
+       select d.delivery_id from webhook_deliveries d join c using (delivery_id)
+        where d.status = 'pending' and d.next_attempt_at <= clock_timestamp() and (not $3 or c.is_first)
+          for update of d skip locked), taken as (
        update webhook_deliveries d set next_attempt_at = clock_timestamp() + make_interval(secs => ${attemptClaimSeconds})
-         from c where d.delivery_id = c.delivery_id and d.status = 'pending' and d.next_attempt_at <= clock_timestamp()
-          and (not $3 or c.is_first)
+         from due where d.delivery_id = due.delivery_id
        returning d.next_attempt_at::text as claim)
      select c.*, (select claim from taken) as claim, e.kind, e.snapshot, e.created_at, w.status = 'enabled' as enabled,
             extract(epoch from clock_timestamp() - w.failing_since)::float8 as failing_for,

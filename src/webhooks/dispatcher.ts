@@ -6,19 +6,24 @@ import { webhookTaskQueue } from '../messages/task-queues';
 import { type DeliveryStream, deliveriesPendingSignal } from '../messages/webhooks';
 import { webhookWorkflowId, workflowTypes } from '../messages/workflow-ids';
 import type { Logger } from '../platform/logging';
+import { Semaphore } from '../platform/semaphore';
 import { isUnblocked } from './deliveries';
 import type { EventKind } from './events';
 import type { FirstAttempts } from './first-attempts';
 
 const pollMs = 500;
 const batchSize = 100;
-/** Streams that one dispatcher is at: many more than the receivers of one client can occupy. */
+/** Streams that one dispatcher is at. */
 const maxStreams = 500;
 const signalTimeoutMs = 5_000;
+/** A Temporal server that comes back after an outage is not asked everything at once. Who gets no turn in time is queued again. */
+const signals = { permits: 10, maxWaiting: maxStreams, maxWaitMs: 10_000 };
 /** What a dispatcher has taken and not ended or handed over is taken by another one after this time: longer than an attempt takes. */
 const claimSeconds = 30;
-/** Until it looks again whether an earlier attempt of the stream, or a failure of Temporal, is over. */
+/** Until it looks again whether an earlier attempt of the stream is over. */
 const laterMs = 1_000;
+/** Until it tries again to start a workflow: first attempts of other deliveries, which need no Temporal, must not wait behind these. */
+const signalAgainMs = 15_000;
 /** When an attempt is overdue for this long, the stream's workflow was lost (terminated, or Temporal lost its data) and is replaced. */
 const overdueMinutes = 10;
 const sweepEveryMs = 60_000;
@@ -57,7 +62,8 @@ export interface DispatchSteps {
 export class WebhookDispatcher {
   private nextSweepAt = 0;
   private streams = 0;
-  private failing = false;
+  private readonly signals = new Semaphore(signals);
+  private readonly failing = { claims: false, attempts: false };
 
   constructor(
     private readonly database: DataSource,
@@ -75,9 +81,9 @@ export class WebhookDispatcher {
       const claimed = await this.claimSafely();
       if (claimed.length > 0) {
         // not awaited: a slow receiver must not delay the others
-        const handled = this.handle(claimed).then(
-          () => this.report(undefined),
-          (err: unknown) => this.report(err),
+        const handled = this.handle(claimed, stop).then(
+          () => this.report('attempts', undefined),
+          (err: unknown) => this.report('attempts', err),
         );
         open.add(handled);
         void handled.then(() => open.delete(handled));
@@ -91,17 +97,20 @@ export class WebhookDispatcher {
   private async claimSafely(): Promise<UndispatchedRow[]> {
     if (this.streams + batchSize > maxStreams) return [];
     try {
-      return await this.claim();
+      const claimed = await this.claim();
+      this.report('claims', undefined);
+      return claimed;
     } catch (err) {
-      this.report(err);
+      this.report('claims', err);
       return [];
     }
   }
 
-  private report(err: unknown): void {
-    if (err !== undefined && !this.failing) this.log.warn({ err }, 'dispatching of webhook deliveries failed, trying again');
-    if (err === undefined && this.failing) this.log.info('dispatching of webhook deliveries works again');
-    this.failing = err !== undefined;
+  private report(what: 'claims' | 'attempts', err: unknown): void {
+    const wasFailing = this.failing[what];
+    this.failing[what] = err !== undefined;
+    if (err !== undefined && !wasFailing) this.log.warn({ err }, 'dispatching of webhook deliveries failed, trying again');
+    if (err === undefined && wasFailing) this.log.info('dispatching of webhook deliveries works again');
   }
 
   /** A failed sweep is repeated when the next one is due: it never stops the dispatching of deliveries. */
@@ -121,14 +130,14 @@ export class WebhookDispatcher {
     return rows.length;
   }
 
-  private async handle(rows: UndispatchedRow[]): Promise<void> {
+  private async handle(rows: UndispatchedRow[], stop?: AbortSignal): Promise<void> {
     const streams = new Map<string, UndispatchedRow[]>();
     for (const row of rows) {
       const key = `${row.webhook_id} ${row.subject_id}`;
       streams.set(key, [...(streams.get(key) ?? []), row]);
     }
     this.streams += streams.size;
-    const handled = [...streams.values()].map((stream) => this.handleStream(stream).finally(() => (this.streams -= 1)));
+    const handled = [...streams.values()].map((stream) => this.handleStream(stream, stop).finally(() => (this.streams -= 1)));
     const failed = (await Promise.allSettled(handled)).find((outcome) => outcome.status === 'rejected');
     if (failed) throw failed.reason;
   }
@@ -146,40 +155,42 @@ export class WebhookDispatcher {
     );
   }
 
-  private async handleStream(rows: UndispatchedRow[]): Promise<void> {
+  private async handleStream(rows: UndispatchedRow[], stop?: AbortSignal): Promise<void> {
     const [first] = rows;
     if (!first) return;
     const stream = { webhookId: first.webhook_id, subjectId: first.subject_id };
     const deliveryIds = rows.map(({ delivery_id }) => delivery_id);
     // an attempt that could not even be made is the workflow's, where operators see why
     const failure: { error?: Error } = {};
-    const outcome = await this.steps.firstAttempts(stream, deliveryIds).catch((error: unknown) => {
+    const outcome = await this.steps.firstAttempts(stream, deliveryIds, stop).catch((error: unknown) => {
       failure.error = error instanceof Error ? error : new Error(String(error));
       return 'workflow' as const;
     });
-    if (outcome === 'later') await this.setUndispatchedSince(rows, 'later');
+    if (outcome === 'later') await this.setUndispatchedSince(rows, laterMs);
     if (outcome === 'workflow') await this.handOver(rows, { ...stream, clientId: first.client_id, kind: first.kind });
     if (failure.error) throw failure.error;
   }
 
   private async handOver(rows: UndispatchedRow[], stream: Parameters<StartDelivery>[0]): Promise<void> {
+    if (!(await this.signals.acquire())) return this.setUndispatchedSince(rows, signalAgainMs);
     try {
       await this.steps.startDelivery(stream);
     } catch (error) {
-      // behind the others: a stream whose signal fails must not block them
-      await this.setUndispatchedSince(rows, 'later');
+      await this.setUndispatchedSince(rows, signalAgainMs);
       throw error;
+    } finally {
+      this.signals.release();
     }
     await this.setUndispatchedSince(rows, null);
   }
 
-  /** Those that have ended or were queued again in the meantime stay as they are. */
-  private async setUndispatchedSince(rows: UndispatchedRow[], since: 'later' | null): Promise<void> {
+  /** @param waitMs until they are dispatched again, or null. Those that have ended or were queued again in the meantime stay as they are. */
+  private async setUndispatchedSince(rows: UndispatchedRow[], waitMs: number | null): Promise<void> {
     await this.database.query(
       `update webhook_deliveries d set undispatched_since = clock_timestamp() + $3 * interval '1 millisecond'
          from unnest($1::uuid[], $2::timestamptz[]) as batch (delivery_id, since)
         where d.delivery_id = batch.delivery_id and d.undispatched_since = batch.since`,
-      [rows.map(({ delivery_id }) => delivery_id), rows.map((row) => row.since), since === null ? null : laterMs],
+      [rows.map(({ delivery_id }) => delivery_id), rows.map((row) => row.since), waitMs],
     );
   }
 

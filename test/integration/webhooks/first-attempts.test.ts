@@ -5,6 +5,7 @@ import { createLogger } from '../../../src/platform/logging';
 import { type AttemptDependencies, deliverNext } from '../../../src/webhooks/attempt';
 import { WebhookDispatcher } from '../../../src/webhooks/dispatcher';
 import { EndpointConcurrency } from '../../../src/webhooks/endpoint-concurrency';
+import { takeNext } from '../../../src/webhooks/deliveries';
 import { firstAttempts } from '../../../src/webhooks/first-attempts';
 import { buildTransferRequest } from '../../factories';
 import { waitFor } from '../../stack/client';
@@ -74,6 +75,7 @@ const sequences = (txId: string) =>
   fixture.receiver.received
     .filter(({ payload }) => payload.data['tx_id'] === txId)
     .map(({ payload }) => payload.data['sequence']);
+const subjects = async () => (await fixture.deliveries(endpoint.webhookId)).map(({ subject_id }) => subject_id);
 const expirySeconds = 30;
 /** The claims on deliveries and on attempts end. */
 const expireClaims = () =>
@@ -159,6 +161,35 @@ test('while an attempt runs no other dispatcher sends what comes behind it, nor 
   expect(await states()).toEqual(['delivered', 'pending']);
   await waitFor(async () => (await other.dispatch()) > 0);
   expect([sequences(txId), told, await states()]).toEqual([[0, 1], [], ['delivered', 'delivered']]);
+});
+
+test('a dispatcher that is to stop begins no further attempt', async () => {
+  const held = heldReply(200);
+  fixture.receiver.replies.push(held.reply);
+  const [txId = ''] = await cancelledTransfers(1);
+  const stop = new AbortController();
+  const run = newDispatcher().run(stop.signal);
+  await waitFor(() => fixture.receiver.received.length === 1);
+  stop.abort();
+  held.letGo();
+  await run;
+  expect([sequences(txId), await states(), told]).toEqual([[0], ['delivered', 'pending'], []]);
+  await delay(1_000);
+  await dispatchAll(newDispatcher());
+  expect(sequences(txId)).toEqual([0, 1]);
+});
+
+test('a delivery that somebody else is writing keeps no dispatcher waiting', async () => {
+  await testEvent();
+  const dispatcher = newDispatcher();
+  const taken = { webhookId: endpoint.webhookId, subjectId: String((await subjects())[0]) };
+  await fixture.database.transaction(async (manager) => {
+    await manager.query('select from webhook_deliveries where webhook_id = $1 for update', [endpoint.webhookId]);
+    const next = await Promise.race([takeNext(fixture.database, taken, { firstOnly: true }), delay(2_000, 'waits')]);
+    expect(next).toMatchObject({ claim: null, isFirst: true });
+  });
+  await dispatchAll(dispatcher);
+  expect(await states()).toEqual(['delivered']);
 });
 
 test('a workflow and dispatchers at the same stream make one attempt', async () => {

@@ -242,6 +242,8 @@ test('the largest amount passes through the database unchanged', async () => {
 
 describe('dispatchers of several workers', () => {
   const silent = createLogger('test', 'fatal');
+  const passed = (time: '15 seconds' | '30 seconds') =>
+    fixture.database.query('update webhook_deliveries set undispatched_since = undispatched_since - $1::interval', [time]);
   const undispatched = async (webhookId: string) => {
     const [row] = await fixture.database.query<{ count: number }[]>(
       'select count(*)::int as count from webhook_deliveries where webhook_id = $1 and undispatched_since is not null',
@@ -297,9 +299,23 @@ describe('dispatchers of several workers', () => {
     await expect(dispatcher.dispatch()).rejects.toThrow('away');
     expect([signals, await dispatcher.dispatch()]).toEqual([40, 0]);
     isAway = false;
-    await delay(1_000);
+    await passed('15 seconds');
     expect(await dispatcher.dispatch()).toBe(40);
     expect(await undispatched(webhookId)).toBe(0);
+  });
+
+  test('Temporal is asked for ten workflows at a time', async () => {
+    await dispatchAll();
+    const { webhookId } = await fixture.endpoint(tenant);
+    await Promise.all(Array.from({ length: 40 }, () => transfer()));
+    let [running, most] = [0, 0];
+    const signal = async () => {
+      most = Math.max(most, (running += 1));
+      await delay(20);
+      running -= 1;
+    };
+    expect(await new WebhookDispatcher(fixture.database, handingOver(signal), silent).dispatch()).toBe(40);
+    expect([most, await undispatched(webhookId)]).toEqual([10, 0]);
   });
 
   test('what a worker had taken when it died is taken by another one later', async () => {
@@ -319,9 +335,7 @@ describe('dispatchers of several workers', () => {
       silent,
     );
     expect([await other.dispatch(), await undispatched(webhookId)]).toEqual([0, 1]);
-    await fixture.database.query(
-      `update webhook_deliveries set undispatched_since = undispatched_since - interval '30 seconds' where undispatched_since is not null`,
-    );
+    await passed('30 seconds');
     expect([await other.dispatch(), await undispatched(webhookId)]).toEqual([1, 0]);
   });
 });
