@@ -18,7 +18,9 @@ const forgetAfterMs = 60_000;
 export class FundingWatch {
   private readonly asked: FundingMemory['asked'];
 
-  constructor(private readonly options: Pick<FollowOptions, 'chain' | 'client' | 'database' | 'observe' | 'logger' | 'signal' | 'funding'>) {
+  constructor(
+    private readonly options: Pick<FollowOptions, 'chain' | 'client' | 'database' | 'observe' | 'logger' | 'signal' | 'funding'>,
+  ) {
     this.asked = options.funding.asked;
     // another process has followed the chain since
     if (Date.now() - options.funding.usedAt > forgetAfterMs) this.asked.clear();

@@ -42,6 +42,7 @@ export async function adoptReopened(
 ): Promise<AdoptedHold> {
   const { manager } = deps.database;
   const transfer = await findTransaction(manager, txId);
-  if (!(await isCancellationDue(manager, deps.registry.get(transfer.chain), txId))) return { outcome: 'ended', ...toEnd(transfer) };
+  if (!(await isCancellationDue(manager, deps.registry.get(transfer.chain), txId)))
+    return { outcome: 'ended', ...toEnd(transfer) };
   return { outcome: 'held', transfer: await toHeld(deps, transfer) };
 }

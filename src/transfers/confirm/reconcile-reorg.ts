@@ -110,10 +110,7 @@ export async function correctReorged(
 type Correcting = Omit<CorrectReorg, 'onConfirmedReorged' | 'cancelReopened'>;
 
 /** Whether every endpoint shows that it has failed in its new block too. */
-async function agreeAgain(
-  { database, client, getSignedType, logger }: Correcting,
-  txId: string,
-): Promise<boolean> {
+async function agreeAgain({ database, client, getSignedType, logger }: Correcting, txId: string): Promise<boolean> {
   const { manager } = database;
   const transfer = await findTransaction(manager, txId);
   const intent = await getSignedType(transfer.transactionType).loadIntent(manager, transfer);
@@ -125,10 +122,7 @@ async function agreeAgain(
 }
 
 /** Whoever has sent what was handed out has its signature: only the chain knows what became of it. */
-async function includeAgain(
-  { database, client, getSignedType, logger }: Correcting,
-  txId: string,
-): Promise<void> {
+async function includeAgain({ database, client, getSignedType, logger }: Correcting, txId: string): Promise<void> {
   const { transactionType, status } = await findTransaction(database.manager, txId);
   if (!getSignedType(transactionType).isHandedOut) return sendExecutedAgain(database.manager, { client, logger }, txId);
   if (status !== 'CONFIRMED') return;

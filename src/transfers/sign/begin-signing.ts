@@ -207,7 +207,8 @@ async function startAttempt(beginning: Beginning, kind: AttemptKind): Promise<Be
   if (type.feeIsFixed && kind !== 'cancellation') assertWithinHold(transfer, fee);
   // it holds nothing any more, and what its account has pays for its cancellation
   if (isEnded(transfer)) assertFeeIsCovered(chain, transfer, fee, kind);
-  const raised = transfer.isHeld && !isEnded(transfer) ? raiseHold(manager, transfer, { fee, attempt, kind }) : Promise.resolve(transfer);
+  const raised =
+    transfer.isHeld && !isEnded(transfer) ? raiseHold(manager, transfer, { fee, attempt, kind }) : Promise.resolve(transfer);
   // in the next block it does not have to pay for others any more
   const held = await (kind === 'first' && packageFee !== undefined ? raised.catch(waitInstead) : raised);
   const built = await buildAttempt(manager, deps, { transfer: held, intent, signer, attempt, kind, reserved });

@@ -405,7 +405,7 @@ describe('a lost transaction of the same key has used up the nonce', () => {
     const [first] = await fixture.attempts(txId);
     expect(first?.impossible_proof).toMatchObject({ nonce: 0, used_by: expect.stringMatching(/^0x/) });
     expect(await held()).toBe(0n);
-    await record(txId, 'transfer-failed-nonce-used');
+    await record(txId, 'transfer-failed-nonce-used-asked-again');
     await served.ends(await served.submit(), 'CONFIRMED');
   });
 

@@ -164,11 +164,10 @@ test('of what has failed and stands, and of what is reopened, nothing but a canc
   const { txId } = await reopened({ chain: notPrepared });
   const [first] = await fixture.attempts(txId);
   const prepared = first?.prepared as never;
-  for (const kind of ['replacement', 'reissue', 'resume'] as const)
-    expect(await fixture.ledger.beginSigning({ txId, lastAttempt: 1, kind, prepared } as never)).toEqual({
-      outcome: 'ended',
-      status: 'FAILED',
-    });
+  const begin = (request: object) => fixture.ledger.beginSigning({ txId, lastAttempt: 1, ...request } as never);
+  const ended = { outcome: 'ended', status: 'FAILED' };
+  for (const kind of ['replacement', 'reissue'] as const) expect(await begin({ kind, prepared })).toEqual(ended);
+  expect(await begin({ kind: 'resume' })).toEqual(ended);
   expect(await fixture.onChain.observe({ txId })).toMatchObject({ state: 'absent' });
   expect(await fixture.anvil.client.getTransactionCount({ address: fixture.alice.address as Hex, blockTag: 'pending' })).toBe(0);
 });
