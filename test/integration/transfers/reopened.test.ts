@@ -88,6 +88,8 @@ const frozen = async () =>
 
 test('a reverted transfer that is reorganised away after its finality has its nonce used up by a cancellation, so that later ones go on', async () => {
   const { txId, later, to, alerts } = await reopened();
+  // not before the follower has read up to where its block was
+  await expect(served.client.workflow.getHandle(cancelReopenedWorkflowId(txId)).describe()).rejects.toThrow(/not found/i);
   await until('both stand again', async () => {
     await step(alerts);
     return (await stands(txId)) && (await stands(later));
@@ -168,6 +170,12 @@ test('of what has failed and stands, and of what is reopened, nothing but a canc
   const ended = { outcome: 'ended', status: 'FAILED' };
   for (const kind of ['replacement', 'reissue'] as const) expect(await begin({ kind, prepared })).toEqual(ended);
   expect(await begin({ kind: 'resume' })).toEqual(ended);
+  const insert = fixture.database.query(
+    `insert into transfer_attempts (tx_id, attempt, kind, chain, prepared, unsigned, signers, message_key, fee_bound)
+     select tx_id, 2, 'replacement', chain, prepared, unsigned, signers, 'another', fee_bound from transfer_attempts where tx_id = $1`,
+    [txId],
+  );
+  await expect(insert).rejects.toThrow('no open transaction');
   expect(await fixture.onChain.observe({ txId })).toMatchObject({ state: 'absent' });
   expect(await fixture.anvil.client.getTransactionCount({ address: fixture.alice.address as Hex, blockTag: 'pending' })).toBe(0);
 });
