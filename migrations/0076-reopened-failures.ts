@@ -31,6 +31,8 @@ export class ReopenedFailures0076 implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(isReopened);
+    // whoever inserts an attempt, and the follower
+    await runner.query('grant execute on function is_reopened(transactions) to gateway_authoriser, gateway_worker');
     await runner.query(guard(`new.kind = 'cancellation' and is_reopened(t)`));
   }
 

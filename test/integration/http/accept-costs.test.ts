@@ -64,6 +64,7 @@ async function costsOf(key?: string): Promise<string[][]> {
   const send = (headers: Record<string, string>) => fixture.call('POST', '/transfer', { tenant, body, headers });
   // what a process reads once, and who may use the key, which it asks for every 4 seconds
   expect((await send({})).status).toBe(202);
+  await fixture.resources.outbox.settled();
   sent = [];
   const statements = sent;
   expect((await send(key === undefined ? {} : { 'Idempotency-Key': key })).status).toBe(202);

@@ -1,7 +1,9 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { Hex } from 'viem';
 import { cancelReopenedWorkflowId } from '../../../src/messages/workflow-ids';
+import { createDatabase } from '../../../src/platform/database';
 import { correctReorged } from '../../../src/transfers/confirm/reconcile-reorg';
+import { isReopened } from '../../../src/transfers/reopened';
 import { startCancelReopened } from '../../../src/transfers/start/workflows';
 import { randomAddress } from '../../factories';
 import { booksAgree, type Changes, createFundedFixture, ServedChain, until } from './served';
@@ -170,6 +172,13 @@ test('of what has failed and stands, and of what is reopened, nothing but a canc
   const ended = { outcome: 'ended', status: 'FAILED' };
   for (const kind of ['replacement', 'reissue'] as const) expect(await begin({ kind, prepared })).toEqual(ended);
   expect(await begin({ kind: 'resume' })).toEqual(ended);
+  // the logins that ask
+  const urls = await fixture.logins();
+  for (const role of ['gateway_authoriser', 'gateway_worker'] as const) {
+    const login = await createDatabase({ url: urls[role], poolSize: 1, applicationName: 'test' }).initialize();
+    expect(await isReopened(login.manager, txId)).toBe(true);
+    await login.destroy();
+  }
   const insert = fixture.database.query(
     `insert into transfer_attempts (tx_id, attempt, kind, chain, prepared, unsigned, signers, message_key, fee_bound)
      select tx_id, 2, 'replacement', chain, prepared, unsigned, signers, 'another', fee_bound from transfer_attempts where tx_id = $1`,
