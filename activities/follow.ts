@@ -20,6 +20,8 @@ interface FollowDependencies extends ObserveDependencies {
   chainAlarms: ChainAlarms;
   /** Called for ended transfers whose block was reorganised away. */
   onConfirmedReorged: (txId: string) => Promise<void>;
+  /** Starts the workflow that has a refunded transfer cancelled which is in no block any more. */
+  cancelReopened: (txId: string) => Promise<unknown>;
   /** Stops the follower with the process, before the worker's grace time is over. */
   stop?: AbortSignal;
 }

@@ -1,4 +1,5 @@
 export { bindKeyAgain } from './bind-key-again';
+export { cancelReopened } from './cancel-reopened';
 export { deliverWebhooks } from './deliver-webhooks';
 export { distributeBlacklist } from './distribute-blacklist';
 export { followChain } from './follow-chain';

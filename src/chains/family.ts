@@ -125,6 +125,8 @@ export interface BoundRequest {
   memo?: string | undefined;
   /** Of the payment: the recipient may be an address of a program. */
   allowsProgram?: boolean | undefined;
+  /** Those of the chain, where the caller has read them (fee-levels.ts) in the same database transaction. */
+  levels?: FeeLevels | undefined;
 }
 
 /** What joining small outputs of an account would do now; amounts in atomic units of the native coin. */

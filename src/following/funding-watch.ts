@@ -18,7 +18,9 @@ const forgetAfterMs = 60_000;
 export class FundingWatch {
   private readonly asked: FundingMemory['asked'];
 
-  constructor(private readonly options: Pick<FollowOptions, 'chain' | 'database' | 'observe' | 'logger' | 'signal' | 'funding'>) {
+  constructor(
+    private readonly options: Pick<FollowOptions, 'chain' | 'client' | 'database' | 'observe' | 'logger' | 'signal' | 'funding'>,
+  ) {
     this.asked = options.funding.asked;
     // another process has followed the chain since
     if (Date.now() - options.funding.usedAt > forgetAfterMs) this.asked.clear();
@@ -31,12 +33,12 @@ export class FundingWatch {
 
   /** @param nextBlock the first that is not scanned */
   async ask(nextBlock: number): Promise<void> {
-    const { chain, database, signal, funding } = this.options;
+    const { chain, client, database, signal, funding } = this.options;
     funding.usedAt = Date.now();
     const final = nextBlock - chain.finalityDepth;
     const waiting = new Set([
       ...(await findUnfunded(database.manager, chain.name)),
-      ...(await findSuperseded(database.manager, chain.name, final)),
+      ...(await findSuperseded(database.manager, chain.name, { final, isCompared: client.compareBlock !== undefined })),
     ]);
     for (const txId of this.asked.keys()) if (!waiting.has(txId)) this.asked.delete(txId);
     const lastOf = (txId: string): number => this.asked.get(txId)?.nextBlock ?? -1;
@@ -78,18 +80,24 @@ async function findUnfunded(manager: EntityManager, chain: string): Promise<stri
 
 /**
  * By a transaction in a block up to `final`. With a proof for every attempt an operator has been asked already, unless the proof ends the
- * transfer: its workflow may not have been told.
+ * transfer: its workflow may not have been told. `isCompared`: several endpoints are configured. A proof from when there was one alone ends
+ * nothing before all of them show it.
  */
-async function findSuperseded(manager: EntityManager, chain: string, final: number): Promise<string[]> {
+async function findSuperseded(
+  manager: EntityManager,
+  chain: string,
+  { final, isCompared }: { final: number; isCompared: boolean },
+): Promise<string[]> {
   const rows = await manager.query<{ tx_id: string }[]>(
     `select t.tx_id from transactions t
        join reservations r on r.tx_id = t.tx_id
        join foreign_transactions f on (f.chain, f.owner, f.ordinal) = (r.chain, r.owner, r.ordinal)
       where t.chain = $1 and t.status = 'NEEDS_ATTENTION' and t.ended_at is null and f.block_number <= $2
         and exists (select from transfer_attempts a where a.tx_id = t.tx_id
-                     and (a.impossible_proof is null or (a.impossible_proof->>'ends')::boolean))
+                     and (a.impossible_proof is null or (a.impossible_proof->>'ends')::boolean
+                          or ($3 and not a.impossible_proof ? 'agreed_by')))
       order by t.tx_id limit ${limit}`,
-    [chain, final],
+    [chain, final, isCompared],
   );
   return rows.map(({ tx_id: txId }) => txId);
 }

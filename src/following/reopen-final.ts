@@ -8,13 +8,14 @@ interface Reopened {
 /**
  * Of transactions that have lost their block, those that had counted as final: from now on they are watched again. What has failed there was
  * refunded, and its bytes may be executed yet, with another result: until an operator has looked at it, the asset that was refunded sends
- * nothing. Call it in the follower's database transaction. Returns these.
+ * nothing. What has failed had a final block, whether it was noted as final by then or not. Call it in the follower's database transaction.
+ * Returns what was refunded.
  */
 export async function reopenFinal(manager: EntityManager, chain: string, txIds: readonly string[]): Promise<Reopened[]> {
   if (txIds.length === 0) return [];
   const [rows] = await manager.query<[{ tx_id: string; status: string; asset_id: string | null; is_held: boolean }[], number]>(
     `update transactions set finalized_at = null
-      where tx_id = any($2::uuid[]) and chain = $1 and finalized_at is not null and block_number is not null
+      where tx_id = any($2::uuid[]) and chain = $1 and (finalized_at is not null or status = 'FAILED') and block_number is not null
       returning tx_id, status, asset_id, is_held`,
     [chain, txIds],
   );

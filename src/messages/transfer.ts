@@ -221,6 +221,8 @@ export type ApprovalResult =
 export interface TransferActivities {
   /** Reads what was accepted: the held funds, or the end of the transfer. */
   adoptHold(input: { txId: string }): Promise<AdoptedHold>;
+  /** The same of a FAILED transfer whose final block is gone and whose nonce a cancellation is to use up now; the end of every other. */
+  adoptReopened(input: { txId: string }): Promise<AdoptedHold>;
   /** Applies every screening rule; begins and ends the wait for an approval. */
   screenTransfer(input: { txId: string }): Promise<ScreeningVerdict>;
   /** Unlocks everything and ends the transfer as the refusal on record says; refuses without one, and once signing has begun. */
@@ -250,8 +252,11 @@ export interface ChainActivities {
    * next. Fails with invalid_signature when they are not of the attempt's signers.
    */
   broadcast(input: Broadcast): Promise<BroadcastResult>;
-  /** Asks the chain directly, for the workflow's poll timer; broadcasts transactions again that the chain has dropped. */
-  observe(input: { txId: string }): Promise<ChainObservation>;
+  /**
+   * Asks the chain directly, for the workflow's poll timer; broadcasts transactions again that the chain has dropped. `isAnew`: stored proofs do
+   * not count, only what every configured endpoint shows now, and nothing is broadcast.
+   */
+  observe(input: { txId: string; isAnew?: true }): Promise<ChainObservation>;
   /** Sends the approval of a payer once that has the coins for it, and asks what became of it. */
   sendApproval(input: { txId: string }): Promise<ApprovalResult>;
 }

@@ -4,6 +4,7 @@ import type { DeliveryStream } from './webhooks';
 
 export const workflowTypes = {
   transfer: 'transfer',
+  cancelReopened: 'cancelReopened',
   generateKey: 'generateKey',
   generateAccountKey: 'generateAccountKey',
   fillKeyPool: 'fillKeyPool',
@@ -16,6 +17,9 @@ export const workflowTypes = {
 } as const;
 
 export const transferWorkflowId = (txId: string): string => `transfer-${txId}`;
+
+/** Beside the workflow of the transfer, which has ended. */
+export const cancelReopenedWorkflowId = (txId: string): string => `cancel-${txId}`;
 
 export const generateKeyWorkflowId = (walletId: string): string => `generate-key-${walletId}`;
 

@@ -1,4 +1,5 @@
 import { DataSource, type EntityManager, QueryFailedError, type QueryRunner } from 'typeorm';
+import { allInOrder } from './all-in-order';
 import { findCommitOutcome } from './commit-outcome';
 import { DatabaseClient } from './database-client';
 import { GatewayError } from './errors';
@@ -71,7 +72,12 @@ export function isDatabaseDown(error: unknown): boolean {
   );
 }
 
-export interface TransactionOptions<T> {
+export interface TransactionOptions<T, Read = undefined> {
+  /**
+   * Statements that are sent together with those that start the transaction, without waiting for their answers; the work gets what it resolves
+   * to. It must only read: should the start fail, these are carried out all the same.
+   */
+  read?: (manager: EntityManager) => Promise<Read>;
   /** A row that is locked for longer makes the call fail with `unavailable`, which is not tried again here. */
   lockTimeoutMs?: number;
   /** The server ends a transaction that is open for longer (Postgres 17 and later), and one that is idle for as long. */
@@ -92,10 +98,10 @@ export const requestTransaction = { lockTimeoutMs: 2_000, timeoutMs: 15_000 } as
  * @throws GatewayError unavailable when the database is unreachable or a row stays locked: nothing was written;
  * outcome_unknown when it cannot be found out whether the transaction was committed.
  */
-export async function inTransaction<T>(
+export async function inTransaction<T, Read = undefined>(
   database: DataSource,
-  work: (manager: EntityManager) => Promise<T>,
-  options: TransactionOptions<T> = {},
+  work: (manager: EntityManager, read: Read) => Promise<T>,
+  options: TransactionOptions<T, Read> = {},
 ): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -118,17 +124,17 @@ export async function inTransaction<T>(
   }
 }
 
-async function once<T>(
+async function once<T, Read>(
   database: DataSource,
-  work: (manager: EntityManager) => Promise<T>,
-  options: TransactionOptions<T>,
+  work: (manager: EntityManager, read: Read) => Promise<T>,
+  options: TransactionOptions<T, Read>,
 ): Promise<T> {
   const runner = database.createQueryRunner();
   let commit: { result: T; transactionId: string } | undefined;
   let lost: unknown;
   try {
-    const transactionId = await startTransaction(runner, options);
-    const result = await work(runner.manager);
+    const { transactionId, read } = await startTransaction(runner, options);
+    const result = await work(runner.manager, read);
     commit = { result, transactionId };
     await runner.commitTransaction();
     return result;
@@ -159,10 +165,13 @@ async function once<T>(
  * Starts a transaction with its time-outs and assigns the id under which the server remembers the outcome: now, since it would
  * otherwise have to be asked for right before COMMIT, while others wait for the rows that are locked by then.
  */
-async function startTransaction(runner: QueryRunner, { lockTimeoutMs, timeoutMs }: TransactionOptions<never>): Promise<string> {
+async function startTransaction<T, Read>(
+  runner: QueryRunner,
+  { lockTimeoutMs, timeoutMs, read }: TransactionOptions<T, Read>,
+): Promise<{ transactionId: string; read: Read }> {
   const client = (await runner.connect()) as DatabaseClient;
   const started = client.nextSent();
-  const [[row]] = await Promise.all([
+  const [[row], , answer] = await allInOrder([
     // a setting that the server does not have has no current value
     started.then(() =>
       runner.manager.query<{ id: string }[]>(
@@ -173,9 +182,11 @@ async function startTransaction(runner: QueryRunner, { lockTimeoutMs, timeoutMs 
       ),
     ),
     runner.startTransaction(),
+    // after both
+    started.then(() => read?.(runner.manager)),
   ]);
   if (!row) throw new Error('the server gave the transaction no id');
-  return row.id;
+  return { transactionId: row.id, read: answer as Read };
 }
 
 /** An ERROR in answer to COMMIT means that it was rolled back. FATAL, or no answer at all, may come after it was carried out. */

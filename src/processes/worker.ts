@@ -34,7 +34,7 @@ import { sendRequestedWithdrawals } from '../settlers/withdrawals/send';
 import { expireApprovals } from '../transfers/screen/approval-expiry';
 import { StartLimits } from '../transfers/start/start-limits';
 import { countSponsored } from '../x402/settlement/send-approval';
-import { observationSignaller, transferWorkflowsOn } from '../transfers/start/workflows';
+import { observationSignaller, startCancelReopened, transferWorkflowsOn } from '../transfers/start/workflows';
 import { GenerationLimits } from '../wallets/generation-limits';
 import { keyGenerationOn } from '../wallets/key-generation';
 import { fillKeyPool } from '../wallets/key-pool';
@@ -153,6 +153,7 @@ runMain('worker', async () => {
       },
       signalTransfer: observationSignaller(temporal),
       chainAlarms,
+      cancelReopened: (txId) => startCancelReopened(temporal, txId),
       onConfirmedReorged: (txId) => {
         logger.error({ tx_id: txId }, 'the end of a transfer does not agree with the chain: an operator must check it');
         return Promise.resolve();

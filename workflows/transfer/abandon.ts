@@ -1,5 +1,6 @@
-import { transferActivities } from '../activities';
-import { ended, type Next } from './next';
+import { patched } from '@temporalio/workflow';
+import { chainActivities, transferActivities } from '../activities';
+import { ended, type Next, park } from './next';
 import type { TransferState } from './state';
 
 /**
@@ -13,6 +14,19 @@ export async function abandon(state: TransferState): Promise<Next> {
   state.isAbandoned = true;
   state.isFollowed = true;
   return { next: 'confirm' };
+}
+
+/**
+ * An operator abandons a transfer of which every attempt has a stored proof. One endpoint alone may have shown it: every one that is configured
+ * now has to show it again, since what is unlocked may be executed otherwise.
+ */
+export async function proveAgain({ txId, progress, transfer, lastAttempt }: TransferState): Promise<Next> {
+  if (!patched('prove-again')) return { next: 'failByProof' };
+  progress.report('proveAgain', 'Every endpoint is asked once more', lastAttempt);
+  const { state } = await chainActivities(transfer.chain).observe({ txId, isAnew: true });
+  if (state === 'impossible') return { next: 'failByProof' };
+  const reason = `Not abandoned: not every endpoint of the chain shows any more that another transaction has used up what it spends (${state})`;
+  return park('stuck', reason, { next: 'confirm' }, { next: 'proveAgain' });
 }
 
 /** Nothing that was signed can be executed any more, which is proven for every attempt: everything is unlocked. */

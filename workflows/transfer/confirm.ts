@@ -81,5 +81,5 @@ function whenImpossible({ isAbandoned, transfer }: TransferState, { ends, hash }
   if (isAbandoned || ends || expired === 'fail') return { next: 'failByProof' };
   if (expired === 'reissue') return { next: 'prepare', kind: 'reissue' };
   const reason = ['Another transaction has used up what this transfer spends', hash].filter(Boolean).join(': ');
-  return park('stuck', reason, { next: 'confirm' }, { next: 'failByProof' });
+  return park('stuck', reason, { next: 'confirm' }, { next: 'proveAgain' });
 }

@@ -17,7 +17,7 @@ import {
   type TransferWorkflowResult,
 } from '../../src/messages/transfer';
 import { isActivityError, isCancelled, toProblem } from '../failures';
-import { abandon, failByProof } from './abandon';
+import { abandon, failByProof, proveAgain } from './abandon';
 import { ask } from './ask';
 import { broadcast } from './broadcast';
 import { confirm } from './confirm';
@@ -89,6 +89,8 @@ async function run(stage: Exclude<Next, { next: 'ended' }>, state: TransferState
         return await settle(state);
       case 'abandon':
         return await abandon(state);
+      case 'proveAgain':
+        return await proveAgain(state);
       case 'failByProof':
         return await failByProof(state);
       case 'park':

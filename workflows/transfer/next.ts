@@ -31,6 +31,8 @@ export type Next =
   | { next: 'confirm' }
   | { next: 'settle' }
   | { next: 'abandon' }
+  /** The same as an operator's request, which is asked of the chain once more. */
+  | { next: 'proveAgain' }
   /** The end of what is abandoned and proven impossible. */
   | { next: 'failByProof' }
   | Park

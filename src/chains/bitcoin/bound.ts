@@ -20,9 +20,9 @@ import { dustLimit, virtualSize } from './sizes';
 export async function boundFee(
   network: BitcoinNetwork,
   manager: EntityManager,
-  { chain, source, outputs, gather }: BoundRequest,
+  { chain, source, outputs, gather, levels }: BoundRequest,
 ): Promise<bigint> {
-  const rate = toBoundRate(await findFeeLevels(manager, chain));
+  const rate = toBoundRate(levels ?? (await findFeeLevels(manager, chain)));
   if (gather) return rate * virtualSize(gather.maxInputs, [toScript(source.addressKey)]);
   const payments = outputs.map(({ recipient, amount }) => ({ script: toOutputScript(network, recipient), amount }));
   for (const { script, amount } of payments) {

@@ -15,7 +15,7 @@ export const evmFamily: Family = {
   tokenType: 'ERC20',
   fees: evmFees,
   ...evmCodec,
-  bound: async (manager, { chain, token, action }) =>
-    boundOf(chain, assumedGas(token, action), await findFeeLevels(manager, chain)),
+  bound: async (manager, { chain, token, action, levels }) =>
+    boundOf(chain, assumedGas(token, action), levels ?? (await findFeeLevels(manager, chain))),
   reserve: reserveNonce,
 };

@@ -25,10 +25,10 @@ const createSolanaFamily = (network: SolanaNetwork): Family => ({
   minimumBalance,
   fees: solanaFees,
   ...createSolanaCodec(network),
-  bound: async (manager, { chain, source, token, outputs, action, allowsProgram = false }) => {
+  bound: async (manager, { chain, source, token, outputs, action, allowsProgram = false, levels }) => {
     if (action?.type === 'settlement') return maxSettlementFee;
     for (const { recipient } of outputs) assertPayable(toBytes(recipient), source.addressKey, allowsProgram);
-    return solanaFees.bound(chain, token, await findFeeLevels(manager, chain));
+    return solanaFees.bound(chain, token, levels ?? (await findFeeLevels(manager, chain)));
   },
   reserve: () => Promise.resolve({ outcome: 'reserved', resources: [] }),
 });

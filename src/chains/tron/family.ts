@@ -19,11 +19,11 @@ const createTronFamily = (network: TronNetwork): Family => ({
   carriesMemo: true,
   fees: tronFees,
   ...createTronCodec(network),
-  bound: async (manager, { chain, source, token, outputs, memo }) => {
+  bound: async (manager, { chain, source, token, outputs, memo, levels: known }) => {
     const isOwn = outputs.some(({ recipient }) => parseAddress(recipient)?.key === source.addressKey);
     if (token.contract === null && isOwn)
       throw new GatewayError('business_error', `${chain.native.symbol} cannot be sent to the account itself`);
-    const levels = await findFeeLevels(manager, chain);
+    const levels = known ?? (await findFeeLevels(manager, chain));
     return tronFees.bound(chain, token, levels) + (memo === undefined ? 0n : memoCost(levels, memo));
   },
   reserve: () => Promise.resolve({ outcome: 'reserved', resources: [] }),

@@ -1,23 +1,20 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import type { OwnAddresses } from '../../accounts/own-addresses';
-import { type AuditAction, auditUser } from '../../audit/log';
 import { assertOrdersCompared, toReconcileRequired } from '../../orders/reconcile-required';
 import { enqueue } from '../../outbox/outbox';
-import { allInOrder, firstCause } from '../../platform/all-in-order';
+import { firstCause } from '../../platform/all-in-order';
 import { inTransaction, requestTransaction } from '../../platform/database';
-import { insertionOf } from '../../platform/entity-columns';
 import { GatewayError } from '../../platform/errors';
-import { formatAmount } from '../../platform/money';
 import { TransactionEntity, type TransactionStatus } from '../../transactions/entity';
-import type { TransactionType } from '../../transactions/types';
 import { type AcceptedKind, toTransfer } from './accepted-kind';
 import { awaitApproval } from '../screen/await-approval';
 import { checkClientRules, isAudited, recordRefusal } from './client-rules';
 import { findEarlier } from './earlier';
+import { type Facts, need, readFacts } from './facts';
 import { placeTransferHold, toHoldRefusal } from '../hold';
-import { toNewRow } from './new-row';
+import { insertAccepted, recordAccepted, toAcceptedRow } from './store-accepted';
 import { parseTransfer, type ParsedTransfer, type TransferParser, type TransferRequest } from './request';
-import { findSource, type TransferSource } from './source';
+import { toSource } from './source';
 import type { StartLimits } from '../start/start-limits';
 
 export interface AcceptDependencies extends TransferParser {
@@ -63,8 +60,16 @@ export async function acceptParsed(
   const { request } = parsed;
   const isStored = (manager: EntityManager, { txId }: Acceptance) => manager.existsBy(TransactionEntity, { txId });
   try {
-    const work = (manager: EntityManager) => accept(deps, manager, { parsed, kind, storeAnswer });
-    return await inTransaction(deps.database, work, { ...requestTransaction, isStored });
+    const read = (manager: EntityManager) => readFacts(deps, manager, parsed, kind);
+    const work = (manager: EntityManager, facts: Facts) => accept(deps, manager, { parsed, kind, storeAnswer, facts });
+    return await inTransaction(deps.database, work, { ...requestTransaction, isStored, read }).catch((error: unknown) => {
+      if (!(error instanceof WrittenMeanwhile)) throw error;
+      return inTransaction(
+        deps.database,
+        (manager) => replayWritten(deps, manager, { parsed, kind, storeAnswer }),
+        requestTransaction,
+      );
+    });
   } catch (cause) {
     const error = toHoldRefusal(cause, { ...parsed, tokenSymbol: request.tokenSymbol }) ?? toReconcileRequired(cause) ?? cause;
     if (!(error instanceof GatewayError)) throw error;
@@ -98,97 +103,70 @@ async function storeRefusal(
   });
 }
 
+/** Another request has stored the same transfer since this one began: nothing of this one is kept. */
+class WrittenMeanwhile extends Error {}
+
+interface Accepting {
+  parsed: ParsedTransfer;
+  kind: AcceptedKind;
+  storeAnswer: StoreAnswer;
+}
+
+/**
+ * Two waits for the database after the one for what was read: everything is written at once, and kept only if the rules, which are read
+ * meanwhile, allow it.
+ */
 async function accept(
   deps: AcceptDependencies,
   manager: EntityManager,
-  { parsed, kind, storeAnswer }: { parsed: ParsedTransfer; kind: AcceptedKind; storeAnswer: StoreAnswer },
+  { parsed, kind, storeAnswer, facts }: Accepting & { facts: Facts },
 ): Promise<Acceptance> {
-  const { request, chain, from, amount } = parsed;
+  const { request, chain, amount } = parsed;
   const { txId, clientId } = request;
-  const replay = async (earlier: TransactionEntity) => {
-    const acceptance = { txId: earlier.txId, status: earlier.status, replayed: true };
-    await storeAnswer(manager, acceptance);
-    return acceptance;
-  };
-  const earlier = request.idempotencyKey === null ? null : await findEarlier(deps, manager, parsed, kind);
-  if (earlier) return replay(earlier);
+  const earlier = need(facts.earlier);
+  if (earlier) return replay(manager, earlier, storeAnswer);
   await deps.starts.assertBacklogHasRoom(manager, clientId);
 
-  const source = await findSource(manager, clientId, chain, from.key, request.tokenSymbol);
+  const source = await toSource(manager, parsed, need(facts.source));
   const { account, wallet } = source;
   deps.addresses.assertOwn(account, await deps.addresses.keyOf(manager, account, wallet));
-  const feeLocked = await kind.boundFee(manager, parsed, source);
-  const outcomes = await Promise.allSettled([
-    insert(manager, toRow(kind.transactionType, parsed, source, feeLocked)),
-    checkClientRules(manager, parsed, source),
-  ]);
-  const [isNew, rules] = outcomes;
-  if (isNew.status === 'rejected') throw firstCause(outcomes);
-  if (!isNew.value) {
-    // whatever the rules say: what the same request has taken already must not refuse it now
-    const concurrent = await findEarlier(deps, manager, parsed, kind);
-    if (!concurrent) throw new Error(`transfer ${txId} was neither stored nor found`);
-    return replay(concurrent);
-  }
-  if (rules.status === 'rejected') throw rules.reason;
-  if (rules.value === 'needs_approval') await awaitApproval(manager, { txId, version: 0 }, deps.approvalWaitSeconds);
+  const feeLocked = await kind.boundFee(manager, parsed, source, need(facts.levels));
   const acceptance: Acceptance = { txId, status: 'PENDING', replayed: false };
-  await allInOrder([
+  const outcomes = await Promise.allSettled([
+    insertAccepted(manager, toAcceptedRow(kind.transactionType, parsed, source, feeLocked)),
+    checkClientRules(manager, parsed, source),
     kind.store(manager, txId),
     recordAccepted(manager, parsed, kind.action),
     enqueue(manager, { kind: 'start_transfer', subjectId: txId, clientId, chain: chain.name }),
     storeAnswer(manager, acceptance),
     placeTransferHold(manager, { txId, source, amount, feeLocked }),
   ]);
+  const [isNew, rules] = outcomes;
+  // whatever the rules say: what the same request has taken already must not refuse it now
+  if (isNew.status === 'fulfilled' && !isNew.value) throw new WrittenMeanwhile();
+  if (outcomes.some(({ status }) => status === 'rejected')) throw firstCause(outcomes);
+  if (need(rules) === 'needs_approval') await awaitApproval(manager, { txId, version: 0 }, deps.approvalWaitSeconds);
   return acceptance;
 }
 
-const toRow = (
-  transactionType: TransactionType,
-  { request, chain, to, amount }: ParsedTransfer,
-  { account, token, asset }: TransferSource,
-  feeLocked: bigint,
-): Partial<TransactionEntity> => ({
-  ...toNewRow({
-    ...{ txId: request.txId, transactionType, chain, account, token },
-    ...{ assetId: asset.ledgerAccountId, to, amount, feeLocked },
-  }),
-  memo: request.memo,
-  memoOnChain: request.memoOnChain,
-  allowsProgram: request.allowsProgram,
-  idempotencyKey: request.idempotencyKey,
-  requestedBy: request.userId,
-  requestId: request.requestId,
-});
-
-/** False when a transfer of this id or key exists; one that is being written at the moment is waited for. */
-async function insert(manager: EntityManager, transfer: Partial<TransactionEntity>): Promise<boolean> {
-  const { text, values } = insertionOf(TransactionEntity, transfer);
-  const rows = await manager.query<unknown[]>(`${text} on conflict do nothing returning tx_id`, values);
-  return rows.length === 1;
+async function replay(
+  manager: EntityManager,
+  { txId, status }: TransactionEntity,
+  storeAnswer: StoreAnswer,
+): Promise<Acceptance> {
+  const acceptance = { txId, status, replayed: true };
+  await storeAnswer(manager, acceptance);
+  return acceptance;
 }
 
-function recordAccepted(
+async function replayWritten(
+  deps: AcceptDependencies,
   manager: EntityManager,
-  { request, chain, token, to, amount }: ParsedTransfer,
-  action: AuditAction,
-): Promise<void> {
-  const { txId, clientId, userId, requestId, tokenSymbol } = request;
-  return auditUser(
-    manager,
-    { clientId, userId },
-    {
-      action,
-      subject: { type: 'transaction', id: txId },
-      detail: {
-        chain: chain.name,
-        symbol: tokenSymbol,
-        amount: formatAmount(amount, token?.decimals ?? 0),
-        to_address: to.address,
-      },
-      requestId,
-    },
-  );
+  { parsed, kind, storeAnswer }: Accepting,
+): Promise<Acceptance> {
+  const written = await findEarlier(deps, manager, parsed, kind);
+  if (!written) throw new Error(`transfer ${parsed.request.txId} was neither stored nor found`);
+  return replay(manager, written, storeAnswer);
 }
 
 const withTxId = (error: GatewayError, txId: string): GatewayError =>

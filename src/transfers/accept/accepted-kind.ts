@@ -1,6 +1,8 @@
 import type { EntityManager } from 'typeorm';
 import type { AuditAction } from '../../audit/log';
 import type { GetFamily } from '../../chains/family';
+import { findFeeLevels } from '../../chains/fee-levels';
+import type { ChainDefinition, FeeLevels } from '../../chains/types';
 import type { FailureCode } from '../../platform/codes';
 import { type TransactionType, transferType } from '../../transactions/types';
 import type { ParsedTransfer } from './request';
@@ -26,8 +28,15 @@ export const acceptanceFailures = [
 export interface AcceptedKind {
   transactionType: TransactionType;
   action: AuditAction;
-  /** Highest network fee that is to be held, atomic units of the native coin. */
-  boundFee(manager: EntityManager, parsed: ParsedTransfer, source: TransferSource): Promise<bigint>;
+  /** What the bound of its fee depends on; absent: on nothing. Only reads. @throws GatewayError chain_unavailable. */
+  readLevels?(manager: EntityManager, chain: ChainDefinition): Promise<FeeLevels>;
+  /** Highest network fee that is to be held, atomic units of the native coin. `levels`: as read. */
+  boundFee(
+    manager: EntityManager,
+    parsed: ParsedTransfer,
+    source: TransferSource,
+    levels: FeeLevels | undefined,
+  ): Promise<bigint>;
   /** Stores what the row of the transaction does not say, after it. */
   store(manager: EntityManager, txId: string): Promise<unknown>;
   /** Whether a transaction with the same row is what the request asks for. */
@@ -38,7 +47,8 @@ export interface AcceptedKind {
 export const toTransfer = ({ getFamily }: { getFamily: GetFamily }): AcceptedKind => ({
   transactionType: transferType,
   action: 'transfer.accepted',
-  boundFee: (manager, { request, chain, to, amount }, { account, token }) =>
+  readLevels: findFeeLevels,
+  boundFee: (manager, { request, chain, to, amount }, { account, token }, levels) =>
     getFamily(chain.family).bound(manager, {
       chain,
       source: { chain: chain.name, accountId: account.accountId, addressKey: account.addressKey },
@@ -46,6 +56,7 @@ export const toTransfer = ({ getFamily }: { getFamily: GetFamily }): AcceptedKin
       outputs: [{ recipient: to.address, tokenContract: token.contract, amount }],
       memo: request.memoOnChain && request.memo !== null ? request.memo : undefined,
       allowsProgram: request.allowsProgram,
+      levels,
     }),
   store: () => Promise.resolve(),
   isSame: () => Promise.resolve(true),

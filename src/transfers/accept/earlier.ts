@@ -16,10 +16,13 @@ export async function findEarlier(
   kind: Pick<AcceptedKind, 'transactionType' | 'isSame'>,
 ): Promise<TransactionEntity | null> {
   const { txId, clientId, idempotencyKey, memo: asked, allowsProgram: isAllowed } = parsed.request;
-  const byId = await manager.findOneBy(TransactionEntity, { txId });
+  // together: most requests have neither
+  const [byId, byKey] = await Promise.all([
+    manager.findOneBy(TransactionEntity, { txId }),
+    idempotencyKey === null ? null : findByKey(manager, clientId, idempotencyKey),
+  ]);
   if (byId && byId.clientId !== clientId) throw notFound('transaction');
-  if (byId || idempotencyKey === null) return byId;
-  const byKey = await findByKey(manager, clientId, idempotencyKey);
+  if (byId) return byId;
   if (!byKey) return null;
   // the memo of a rebuilt transfer is unknown, unless it was ordered
   const memo = byKey.idempotencyKey === null && !byKey.memoOnChain ? asked : byKey.memo;

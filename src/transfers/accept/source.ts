@@ -8,6 +8,7 @@ import type { LedgerAccountRef } from '../../ledger/entries';
 import { GatewayError, notFound } from '../../platform/errors';
 import type { KeyedWallet } from '../../wallets/attested-keys';
 import type { WalletEntity } from '../../wallets/entity';
+import type { ParsedTransfer } from './request';
 
 export interface TransferSource {
   account: AddressedAccount;
@@ -19,7 +20,8 @@ export interface TransferSource {
   native: LedgerAccountRef;
 }
 
-interface SourceRow extends AddressedAccount {
+/** What the rows say of the asset to transfer from. */
+export interface SourceRow extends AddressedAccount {
   wallet_key_id: string | null;
   public_key: Buffer | null;
   chain_code: Buffer | null;
@@ -33,19 +35,25 @@ interface SourceRow extends AddressedAccount {
   native_id: string | null;
 }
 
+/** Only reads. undefined: there is no such token, or no such account of the client. */
+export async function findSourceRow(
+  manager: EntityManager,
+  { request: { clientId, tokenSymbol }, chain, from }: ParsedTransfer,
+): Promise<SourceRow | undefined> {
+  const token = tokenBySymbol(chain, tokenSymbol);
+  return token && queryRow(manager, clientId, chain, from.key, token);
+}
+
 /**
- * The asset to transfer from: one that the client has added, or a native coin with a balance.
+ * The asset to transfer from, of which `row` was read: one that the client has added, or a native coin with a balance.
  * @throws GatewayError not_found, wallet_not_active or account_not_active.
  */
-export async function findSource(
+export async function toSource(
   manager: EntityManager,
-  clientId: string,
-  chain: ChainDefinition,
-  addressKey: string,
-  symbol: string,
+  { request: { clientId, tokenSymbol }, chain }: ParsedTransfer,
+  row: SourceRow | undefined,
 ): Promise<TransferSource> {
-  const token = tokenBySymbol(chain, symbol);
-  const row = token && (await queryRow(manager, clientId, chain, addressKey, token));
+  const token = tokenBySymbol(chain, tokenSymbol);
   if (!token || !row?.ledger_account_id || !isAsset(row, token)) throw notFound('asset');
   if (row.wallet_status !== 'ACTIVE' || row.key_status !== 'ACTIVE')
     throw new GatewayError('wallet_not_active', 'The wallet is not active');

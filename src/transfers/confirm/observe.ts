@@ -24,10 +24,14 @@ type Included = Extract<AttemptStatus, { state: 'included' }>;
 
 /**
  * Asks the chain for the status of a transfer's attempts and stores it: an inclusion, also under an id not seen before, and proofs
- * of impossibility. Transactions that no node knows any more are sent again.
+ * of impossibility. Transactions that no node knows any more are sent again. `isAnew`: proofs that are stored already do not count, and nothing
+ * is sent.
  * @throws GatewayError chain_unavailable, not_found.
  */
-export async function observeTransfer(deps: ObserveDependencies, { txId }: { txId: string }): Promise<ChainObservation> {
+export async function observeTransfer(
+  deps: ObserveDependencies,
+  { txId, isAnew }: { txId: string; isAnew?: true },
+): Promise<ChainObservation> {
   const { manager } = deps.database;
   const transfer = await findTransaction(manager, txId);
   const type = deps.getSignedType(transfer.transactionType);
@@ -54,9 +58,10 @@ export async function observeTransfer(deps: ObserveDependencies, { txId }: { txI
   // stored proofs are used: a node with older states has provided them, even if this node cannot; not against another endpoint, which may
   // have been configured since
   const proven = await loadAttempts(manager, txId);
-  if (proven.allImpossible && unagreed.length === 0)
+  const isProven = unagreed.length === 0 && (!isAnew || states.every(({ state }) => state === 'impossible'));
+  if (proven.allImpossible && isProven)
     return { ...absent, state: 'impossible', hash: proven.usedBy, ...(proven.endsByProof && { ends: true }) };
-  if (!type.isHandedOut) await sendAgain(deps, client, transfer, attempts);
+  if (!isAnew && !type.isHandedOut) await sendAgain(deps, client, transfer, attempts);
   // what may be executed without that is not waited for
   const isUnfunded = states.every((status) => status.state === 'impossible' || (status.state === 'absent' && status.isUnfunded));
   return { ...waiting, ...(isUnfunded && states.length > 0 && { isUnfunded }) };
@@ -90,7 +95,7 @@ async function recordInclusion(
   return { state, hash: id, blockNumber: effect.blockNumber, confirmations: depth };
 }
 
-/** An abandoned transfer, or one that must not be paid, is not sent again: it waits for its cancellation or expiry. */
+/** An abandoned transfer, one that was refunded, or one that must not be paid, is not sent again: it waits for its cancellation or expiry. */
 async function sendAgain(
   deps: ChainDependencies,
   client: ChainClient,
@@ -102,7 +107,7 @@ async function sendAgain(
   const newest = attempts.signed.at(-1);
   if (!newest || newest.impossibleProof) return;
   if (newest.kind !== 'cancellation') {
-    if (attempts.isAbandoned || (await destinationBlacklisted(database.manager, txId))) return;
+    if (status === 'FAILED' || attempts.isAbandoned || (await destinationBlacklisted(database.manager, txId))) return;
   }
   const result = await sendAttempt(database.manager, client, txId, newest);
   logger.warn({ tx_id: txId, chain, attempt: newest.attempt, ...result }, 'no node knew the transaction: it was sent again');

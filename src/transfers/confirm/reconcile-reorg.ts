@@ -20,6 +20,7 @@ import { agreeOnEnd } from './agree-on-end';
 import { observeTransfer } from './observe';
 import { sendAttempt } from '../broadcast/send-attempt';
 import { debitedBy } from '../end/settle';
+import { isCancellationDue } from '../reopened';
 
 /**
  * `stands`: in a block again, and the ledger agrees; `absent`: in no block; `differs`: in a block with another effect than was
@@ -78,16 +79,18 @@ export interface CorrectReorg {
   logger: Logger;
   /** Called while the transfer is in no block, or in one with another effect. */
   onConfirmedReorged: (txId: string) => Promise<void>;
+  /** Starts the workflow that has a refunded transfer cancelled which is in no block any more. */
+  cancelReopened: (txId: string) => Promise<unknown>;
 }
 
 /**
  * For an ended transfer that has lost its block: the executed bytes are sent again (the same resources, so money moves once), and
  * once they are included again the ledger is corrected. This also applies to an address that was blacklisted since, which is then
- * noted on the transfer. A reverted and refunded transfer is not sent again: it might succeed now; a cancellation is. Safe to repeat; the follower
- * does so until the transfer stands.
+ * noted on the transfer. A reverted and refunded transfer is not sent again: it might succeed now. A cancellation of it is, or is made, so that
+ * its nonce is used up. Safe to repeat; the follower does so until the transfer stands.
  */
 export async function correctReorged(
-  { database, client, getSignedType, logger, onConfirmedReorged }: CorrectReorg,
+  { database, client, getSignedType, logger, onConfirmedReorged, cancelReopened }: CorrectReorg,
   { txId }: { txId: string },
 ): Promise<void> {
   let outcome = await reconcileReorg({ database, log: logger }, { txId });
@@ -97,15 +100,17 @@ export async function correctReorged(
     logger.info({ tx_id: txId }, 'the transfer was included again with the same effect');
     return;
   }
-  if (outcome === 'absent') await includeAgain({ database, client, getSignedType, logger }, txId);
+  if (outcome === 'absent') {
+    await includeAgain({ database, client, getSignedType, logger }, txId);
+    if (await isCancellationDue(database.manager, client.chain, txId)) await cancelReopened(txId);
+  }
   await onConfirmedReorged(txId);
 }
 
+type Correcting = Omit<CorrectReorg, 'onConfirmedReorged' | 'cancelReopened'>;
+
 /** Whether every endpoint shows that it has failed in its new block too. */
-async function agreeAgain(
-  { database, client, getSignedType, logger }: Omit<CorrectReorg, 'onConfirmedReorged'>,
-  txId: string,
-): Promise<boolean> {
+async function agreeAgain({ database, client, getSignedType, logger }: Correcting, txId: string): Promise<boolean> {
   const { manager } = database;
   const transfer = await findTransaction(manager, txId);
   const intent = await getSignedType(transfer.transactionType).loadIntent(manager, transfer);
@@ -117,10 +122,7 @@ async function agreeAgain(
 }
 
 /** Whoever has sent what was handed out has its signature: only the chain knows what became of it. */
-async function includeAgain(
-  { database, client, getSignedType, logger }: Omit<CorrectReorg, 'onConfirmedReorged'>,
-  txId: string,
-): Promise<void> {
+async function includeAgain({ database, client, getSignedType, logger }: Correcting, txId: string): Promise<void> {
   const { transactionType, status } = await findTransaction(database.manager, txId);
   if (!getSignedType(transactionType).isHandedOut) return sendExecutedAgain(database.manager, { client, logger }, txId);
   if (status !== 'CONFIRMED') return;
@@ -137,11 +139,15 @@ async function sendExecutedAgain(
   txId: string,
 ): Promise<void> {
   const { status, txHash } = await findTransaction(manager, txId);
-  const executed = (await loadAttempts(manager, txId)).signed.find(({ ids }) => txHash !== null && ids.includes(txHash));
-  // a cancellation moves nothing, and the nonce is to be used up by it
-  if (!executed || (status !== 'CONFIRMED' && executed.kind !== 'cancellation')) return;
+  const { signed } = await loadAttempts(manager, txId);
+  // what was refunded is not paid all the same: a cancellation moves nothing, and uses up the nonce
+  const again =
+    status === 'CONFIRMED'
+      ? signed.find(({ ids }) => txHash !== null && ids.includes(txHash))
+      : signed.findLast(({ kind }) => kind === 'cancellation');
+  if (!again) return;
   if (status === 'CONFIRMED') await noteIfBlacklisted(manager, txId);
-  logger.warn({ tx_id: txId, ...(await sendAttempt(manager, client, txId, executed)) }, 'sent again');
+  logger.warn({ tx_id: txId, ...(await sendAttempt(manager, client, txId, again)) }, 'sent again');
 }
 
 /** The accounts that the transfer has moved money of, with an alert. */

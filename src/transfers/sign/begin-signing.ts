@@ -17,9 +17,10 @@ import { recordCancellationReason, recordExpiry } from '../operate/cancellation-
 import type { AuthoriserDependencies } from '../dependencies';
 import { findParkedBefore, findUnexecutedBefore } from '../line';
 import { enterSigning } from './enter-signing';
-import { assertFeeIsUsual } from './fee-rules';
+import { assertFeeIsCovered, assertFeeIsUsual } from './fee-rules';
 import { assertWithinHold, raiseHold } from '../hold';
 import { assertMayCancel, assertNamesOneToken } from './may-sign';
+import { isReopened } from '../reopened';
 import { findReissueEnd } from './last-reissue';
 import { NotBegun, refuse, refuseAbandoned, refuseExecuted, refuseFollowed, waitBehind, waitInstead } from './not-begun';
 import { toOrderFacts } from './order-facts';
@@ -91,8 +92,9 @@ async function begin(
   const { txId, lastAttempt } = request;
   const transfer = await findTransactionForUpdate(manager, txId);
   if (!transfer.isSigned) throw new GatewayError('invalid_parameter', 'The transaction is not signed by this gateway');
-  if (isEnded(transfer)) return { outcome: 'ended', status: transfer.status };
   const attempts = await loadAttempts(manager, txId);
+  if (isEnded(transfer) && !(await mayBeCancelled(manager, transfer, attempts, request)))
+    return { outcome: 'ended', status: transfer.status };
   const { last } = attempts;
   if (last && last.attempt !== lastAttempt) return { outcome: 'stale', attempt: last.attempt, kind: last.kind };
   if (!last && lastAttempt !== 0) throw new GatewayError('invalid_parameter', 'lastAttempt: nothing of the transfer has begun');
@@ -109,6 +111,17 @@ async function begin(
   // after a cancellation nothing else is signed
   const kind = attempts.isAbandoned ? 'cancellation' : request.kind;
   return beginByKind[kind]({ manager, deps, transfer, type, attempts, prepared: request.prepared });
+}
+
+/** What has ended is signed no more, but for the cancellation of what has failed in a block that is gone. */
+async function mayBeCancelled(
+  manager: EntityManager,
+  { txId }: TransactionEntity,
+  { last }: Attempts,
+  { kind }: BeginSigning,
+): Promise<boolean> {
+  const isCancellation = kind === 'cancellation' || (kind === 'resume' && last?.kind === 'cancellation');
+  return isCancellation && (await isReopened(manager, txId));
 }
 
 const beginByKind: Record<AttemptKind, (beginning: Beginning) => Promise<BeginSigningResult | Stored>> = {
@@ -153,6 +166,8 @@ async function cancelAttempts(beginning: Beginning): Promise<BeginSigningResult 
   // the first one replaces no other: whoever has asked for it does not wait
   if (attempts.hasCancellation) await assertIsHead(beginning);
   const begun = await startAttempt(beginning, 'cancellation');
+  // its end has its reason
+  if (isEnded(transfer)) return begun;
   if (isListed) await recordCancellationReason(manager, transfer);
   else if (isOver) await recordExpiry(manager, transfer);
   return begun;
@@ -190,14 +205,17 @@ async function startAttempt(beginning: Beginning, kind: AttemptKind): Promise<Be
   const { packageFee } = reserved;
   await assertFeeIsUsual(manager, deps, { transfer, intent, attempts, source, fee, packageFee });
   if (type.feeIsFixed && kind !== 'cancellation') assertWithinHold(transfer, fee);
-  const raised = transfer.isHeld ? raiseHold(manager, transfer, { fee, attempt, kind }) : Promise.resolve(transfer);
+  // it holds nothing any more, and what its account has pays for its cancellation
+  if (isEnded(transfer)) assertFeeIsCovered(chain, transfer, fee, kind);
+  const raised =
+    transfer.isHeld && !isEnded(transfer) ? raiseHold(manager, transfer, { fee, attempt, kind }) : Promise.resolve(transfer);
   // in the next block it does not have to pay for others any more
   const held = await (kind === 'first' && packageFee !== undefined ? raised.catch(waitInstead) : raised);
   const built = await buildAttempt(manager, deps, { transfer: held, intent, signer, attempt, kind, reserved });
   // fees have not changed since the newest attempt, which has no signature yet: signing it may succeed this time
   const { last } = attempts;
   if (last && !last.signed && last.unsigned === built.unsigned)
-    return resumeSigning(manager, deps, { ...held, status: 'SIGNING' }, attempts);
+    return resumeSigning(manager, deps, isEnded(held) ? held : { ...held, status: 'SIGNING' }, attempts);
   // an attempt with the same bytes would be the same transaction
   if (attempts.knows(built.unsigned)) refuse('stuck', 'The fees have not risen: a replacement would be the same transaction');
   await built.store();

@@ -7,6 +7,7 @@ import { type DestinationVerdict, evaluateDestination, isBlacklisted } from '../
 import { checkRules } from '../../screening/rules';
 import type { TransactionEntity } from '../../transactions/entity';
 import type { SignedType } from '../../transactions/signed-type';
+import { isEnded } from '../../transactions/state';
 import type { Attempts } from '../attempts';
 import { toDestination, toScreened } from '../destination';
 import { checkLimits } from '../accept/limits';
@@ -67,7 +68,8 @@ async function assertWithinLimits(manager: EntityManager, transfer: TransactionE
 
 /**
  * A cancellation needs a reason on record: the blacklist, the end of its time, the request of an operator who knew the newest attempt, or
- * the refusals that two nodes have signed. Later cancellations have that of the first one, which is read again: an earlier attempt of
+ * the refusals that two nodes have signed; or it has failed for good in a block that is gone (reopened.ts), which alone lets one begin after the
+ * end. Later cancellations have that of the first one, which is read again: an earlier attempt of
  * this kind alone says nothing. @returns whether the destination is listed or the time is over, now. @throws NotBegun.
  */
 export async function assertMayCancel(
@@ -83,6 +85,7 @@ export async function assertMayCancel(
   const isOver = timeLeft !== null && timeLeft <= 0;
   const wasListed = attempts.hasCancellation && transfer.cancellationReason === 'address_blacklisted';
   const isOnRecord =
+    isEnded(transfer) ||
     isListed ||
     isOver ||
     wasListed ||

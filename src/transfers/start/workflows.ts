@@ -9,7 +9,7 @@ import {
   transferEndedSignal,
   type TransferWorkflowInput,
 } from '../../messages/transfer';
-import { transferWorkflowId, workflowTypes } from '../../messages/workflow-ids';
+import { cancelReopenedWorkflowId, transferWorkflowId, workflowTypes } from '../../messages/workflow-ids';
 import { withinMs } from '../../platform/temporal';
 import type { TransactionEntity } from '../../transactions/entity';
 
@@ -77,6 +77,21 @@ async function sendSignal(
     if (error instanceof WorkflowNotFoundError) return 'gone';
     throw error;
   }
+}
+
+/** Has a FAILED transfer cancelled whose final block is gone (reopened.ts); one run at a time. */
+export function startCancelReopened(temporal: Client, txId: string): Promise<unknown> {
+  const input: TransferWorkflowInput = { txId };
+  return withinMs(temporal, followerTimeoutMs, () =>
+    temporal.workflow.start(workflowTypes.cancelReopened, {
+      workflowId: cancelReopenedWorkflowId(txId),
+      taskQueue: mainTaskQueue,
+      args: [input],
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      typedSearchAttributes: [{ key: searchAttributes.txId, value: txId }],
+    }),
+  );
 }
 
 /** `again`: a new run after an earlier one has closed; it continues from the rows. Two callers at once reach one run. */

@@ -73,6 +73,7 @@ export async function createChainFixture({ client, getFamily, symbols, getSigned
 
   const signals: { txId: string; observation: ChainObservation }[] = [];
   const reorged: string[] = [];
+  const reopened: string[] = [];
   const options = {
     database,
     getFamily,
@@ -94,6 +95,10 @@ export async function createChainFixture({ client, getFamily, symbols, getSigned
     },
     onConfirmedReorged: (txId: string) => {
       reorged.push(txId);
+      return Promise.resolve();
+    },
+    cancelReopened: (txId: string) => {
+      reopened.push(txId);
       return Promise.resolve();
     },
     chainAlarms: new ChainAlarms(logger),
@@ -173,6 +178,8 @@ export async function createChainFixture({ client, getFamily, symbols, getSigned
     bob,
     signals,
     reorged,
+    /** Of which the follower has asked for a cancellation, after their end. */
+    reopened,
     options: { ...options, observe },
     ledger,
     onChain,

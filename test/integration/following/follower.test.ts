@@ -302,6 +302,22 @@ describe('reorganisations', () => {
     expect(alerts).toContainEqual({ alert: 'ended_transfer_changed', tx_id: txId });
   });
 
+  it('of the block in which a transfer has just failed, before it is noted as final, freeze what was refunded too', async () => {
+    const { anvil, ledger, mine, follow, transaction, database } = fixture;
+    const { txId, snapshot } = await sentToRevert();
+    await mine(fixture.chain.finalityDepth);
+    await follow();
+    expect(await ledger.settleTransfer({ txId })).toMatchObject({ status: 'FAILED' });
+    expect((await transaction(txId)).finalized_at).toBeNull();
+    await anvil.client.revert({ id: snapshot });
+    await anvil.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 1_234_567_890n });
+    await mine();
+    await follow();
+    expect(await database.query('select symbol from ledger_accounts where frozen_reason is not null')).toEqual([
+      { symbol: 'ETH' },
+    ]);
+  });
+
   it('have an ended transfer sent again; mined to the same effect it stands, at the fee of its new block', async () => {
     const { anvil, database, client, options, ledger, onChain, sign, transfer, send, mine, follow, reorged, transaction } =
       fixture;

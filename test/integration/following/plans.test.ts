@@ -155,6 +155,7 @@ const effect = { blockNumber: near, blockHash: 'b', success: true, fee: 1n, debi
 const asked = {
   funding: new FundingMemory(),
   chain: bitcoin,
+  client: { compareBlock: () => Promise.reject(new Error('nobody asks')) } as never,
   observe: () => Promise.reject(new Error('nobody asks')),
   logger: silent,
   signal: new AbortController().signal,

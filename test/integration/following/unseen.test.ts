@@ -142,6 +142,29 @@ describe('a nonce that a transaction of the sender has used up which is not on r
     expect(fixture.signals.at(-1)).toMatchObject({ txId: lost, observation: { state: 'impossible', ends: true } });
   });
 
+  it('ends a parked transfer that one endpoint had proven when no other was configured, once a second one is: the follower asks again', async () => {
+    const { mine, follow, chain, ledger, anvil, onChain } = fixture;
+    const { lost } = await usedUpByAnother();
+    await mine(chain.finalityDepth);
+    await follow();
+    expect(await onChain.observe({ txId: lost })).toMatchObject({ state: 'impossible' });
+    await ledger.parkTransfer({ txId: lost, code: 'stuck', reason: 'another transaction has used up its nonce' });
+    const urls = [anvil.url, anvil.url];
+    const asked: string[] = [];
+    const observe = (txId: string) => {
+      asked.push(txId);
+      return fixture.at(...urls).observe({ txId });
+    };
+    await mine();
+    await follow({ observe });
+    expect(asked).toEqual([]);
+    await mine();
+    await follow({ observe, client: fixture.clientAt(...urls) });
+    expect(asked).toEqual([lost]);
+    expect(fixture.signals.at(-1)).toMatchObject({ txId: lost, observation: { state: 'impossible', ends: true } });
+    expect(await ledger.failByProof({ txId: lost })).toMatchObject({ status: 'FAILED', code: 'superseded' });
+  });
+
   it('proves nothing by one endpoint, once a second one that is configured later shows something else; agreed, it ends the transfer', async () => {
     const { mine, follow, chain, ledger, anvil, onChain, attempts } = fixture;
     const { lost, id } = await usedUpByAnother();

@@ -7,6 +7,7 @@ import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import { transferWorkflowsOn } from '../../../src/transfers/start/workflows';
 import { toAttemptIntent } from '../../../src/transactions/intent';
 import { prepared } from '../ledger/fixture';
+import { startRpcProxy } from '../chains/rpc-proxy';
 import type { FollowFixture } from '../following/fixture';
 import { listAddress } from '../screening/factors';
 import { booksAgree, type Changes, ether, ServedWorkflows, until } from './served';
@@ -404,7 +405,7 @@ describe('a lost transaction of the same key has used up the nonce', () => {
     const [first] = await fixture.attempts(txId);
     expect(first?.impossible_proof).toMatchObject({ nonce: 0, used_by: expect.stringMatching(/^0x/) });
     expect(await held()).toBe(0n);
-    await record(txId, 'transfer-failed-nonce-used');
+    await record(txId, 'transfer-failed-nonce-used-asked-again');
     await served.ends(await served.submit(), 'CONFIRMED');
   });
 
@@ -434,6 +435,47 @@ describe('a lost transaction of the same key has used up the nonce', () => {
     await served.operations.retry(txId);
     await expect(run(txId).result()).rejects.toMatchObject({ cause: { type: 'superseded' } });
     expect(await held()).toBe(0n);
+  });
+
+  test('parked with the proof of one endpoint: an abandon asks every one that is configured by then, and is refused where one shows something else', async () => {
+    const { url } = fixture.anvil;
+    let urls = [url];
+    const txId = await submitted({ chain: { observe: (input) => fixture.at(...urls).observe(input) } });
+    await parkedAs(txId, 'stuck');
+    const { used_by: usedBy } = (await fixture.attempts(txId))[0]?.impossible_proof as { used_by: string };
+    const other = await startRpcProxy(url, ({ method, params }) =>
+      method === 'eth_getTransactionByHash' && params[0] === usedBy ? { result: null } : undefined,
+    );
+    const refused = () =>
+      until('refused', async () => String((await fixture.transaction(txId)).failure_message).startsWith('Not abandoned'));
+    try {
+      urls = [url, other.url];
+      expect(await served.operations.abandon(txId)).toBe('abandoning');
+      await refused();
+    } finally {
+      other.close();
+    }
+    expect(await served.status(txId)).toBe('NEEDS_ATTENTION');
+    expect(await held()).toBe(5_000_000n);
+    await record(txId, 'transfer-needs-attention-not-proven', { isOpen: true });
+    urls = [url, url];
+    expect(await served.operations.abandon(txId)).toBe('abandoning');
+    await until('ended', async () => (await served.status(txId)) === 'FAILED');
+    expect(await fixture.transaction(txId)).toMatchObject({ failure_code: 'abandoned', tx_hash: null });
+    expect(await held()).toBe(0n);
+  });
+
+  test('parked with the proof of one endpoint, which shows another chain by now: an abandon is refused, and nothing is sent', async () => {
+    const { client } = fixture.anvil;
+    const txId = await submitted();
+    await parkedAs(txId, 'stuck');
+    await client.request({ method: 'anvil_reorg', params: [fixture.chain.finalityDepth, []] } as never);
+    const from = fixture.alice.address as Hex;
+    expect(await client.getTransactionCount({ address: from, blockTag: 'pending' })).toBe(0);
+    expect(await served.operations.abandon(txId)).toBe('abandoning');
+    await until('refused', async () => String((await fixture.transaction(txId)).failure_message).startsWith('Not abandoned'));
+    expect(await held()).toBe(5_000_000n);
+    expect(await client.getTransactionCount({ address: from, blockTag: 'pending' })).toBe(0);
   });
 
   test('abandoned before that is known: its cancellation is as impossible, and it ends without a further request', async () => {

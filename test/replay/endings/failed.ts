@@ -42,6 +42,7 @@ export const failed = {
     'failByProof: FAILED',
     'FAILED abandoned',
   ],
+  'transfer-failed-nonce-used-asked-again': [parked, 'update abandon', 'patched prove-again', ...proven, 'FAILED abandoned'],
   'transfer-failed-superseded': ['broadcast: rejected', 'observe: impossible', 'failByProof: FAILED', 'FAILED superseded'],
   'transfer-failed-nonce-used-cancelled': [cancellation, ...proven, 'FAILED abandoned'],
   'transfer-failed-funding-lost-unsigned': [parked, 'signal chainObserved', ...proven.slice(-1), 'FAILED funding_lost'],

@@ -19,6 +19,13 @@ const unfinished = {
     'update abandon',
     'open',
   ],
+  'transfer-needs-attention-not-proven': [
+    'update abandon',
+    'patched prove-again',
+    'observe: absent',
+    'parkTransfer: parked',
+    'open',
+  ],
   'transfer-needs-attention-nonce-unproven': [
     'observe: impossible',
     'parkTransfer: parked',

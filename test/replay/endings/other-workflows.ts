@@ -48,6 +48,9 @@ export const otherWorkflows = {
   ],
   // of a version without a pool
   'generate-key-before-pool': ['orderKeyGeneration: done', 'bindKey: done', 'activateWallet: done', 'completed'],
+  'cancel-reopened': ['adoptReopened: held', 'beginSigning cancellation: begun', 'broadcast: accepted', 'completed'],
+  'cancel-reopened-refused': ['beginSigning cancellation: begun', 'signTransaction: failed', 'FAILED intent_mismatch'],
+  'cancel-reopened-not-due': ['adoptReopened: ended', 'completed'],
   'bind-key-again': ['orderKeyBinding: done', 'bindKey: failed', 'bindKey: done', 'completed'],
   'fill-key-pool-not-ordered': ['orderPooledKey: done', 'open'],
   'fill-key-pool': [

@@ -14,6 +14,7 @@ function run(funding: FundingMemory) {
   const waiting = [{ tx_id: 'tx1' }, { tx_id: 'tx2' }];
   const watch = new FundingWatch({
     chain: { name: 'bitcoin', finalityDepth: 6 } as never,
+    client: {} as never,
     database: { manager: { query: () => Promise.resolve(waiting) } } as never,
     observe: (txId) => Promise.resolve((asked.push(txId), txId === 'tx1' ? ends : open)),
     logger: {} as never,

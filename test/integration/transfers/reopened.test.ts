@@ -1,0 +1,192 @@
+import { ApplicationFailure } from '@temporalio/common';
+import type { Hex } from 'viem';
+import { cancelReopenedWorkflowId } from '../../../src/messages/workflow-ids';
+import { createDatabase } from '../../../src/platform/database';
+import { correctReorged } from '../../../src/transfers/confirm/reconcile-reorg';
+import { isReopened } from '../../../src/transfers/reopened';
+import { startCancelReopened } from '../../../src/transfers/start/workflows';
+import { randomAddress } from '../../factories';
+import { booksAgree, type Changes, createFundedFixture, ServedChain, until } from './served';
+
+jest.setTimeout(120_000);
+
+/** Transfers that have failed in a final block which the chain takes back all the same. */
+
+const finalityDepth = 6;
+const served = new ServedChain(() => createFundedFixture(5_000, { finalityDepth }));
+
+/** As the worker follows; the log is that of the test. */
+const follow = (alerts: unknown[] = []) => {
+  const { options, client } = served.fixture;
+  const logger = Object.create(options.logger, {
+    error: { value: (facts: unknown) => void alerts.push(facts) },
+    child: { value: () => logger },
+  }) as typeof options.logger;
+  const cancelReopened = (txId: string) => startCancelReopened(served.client, txId);
+  const onConfirmedReorged = (txId: string) => correctReorged({ ...options, cancelReopened, logger, client }, { txId });
+  return served.fixture.follow({ logger, onConfirmedReorged });
+};
+
+/** Mines and follows. */
+const step = async (alerts?: unknown[]) => {
+  await served.fixture.mine();
+  await follow(alerts);
+};
+
+const attempts = async (txId: string) =>
+  (await served.fixture.attempts(txId)).map(
+    ({ kind, block_number: block }) => `${String(kind)}${block === null ? '' : ' included'}`,
+  );
+const stands = async (txId: string) => {
+  const { block_hash: hash } = await served.fixture.transaction(txId);
+  return (await served.fixture.attempts(txId)).some(({ block_hash: included }) => included === hash);
+};
+const nonceOf = () => served.fixture.anvil.client.getTransactionCount({ address: served.fixture.alice.address as Hex });
+const balanceOf = (address: string) => served.fixture.anvil.client.getBalance({ address: address as Hex });
+
+/**
+ * A transfer that has failed and is final, and a later one of the same account that is confirmed, both reorganised away, below finality. The
+ * first one would be executed now.
+ */
+async function reopened(changes: Changes = {}): Promise<{ txId: string; later: string; to: string; alerts: unknown[] }> {
+  const { fixture } = served;
+  const { client } = fixture.anvil;
+  await served.serve(changes);
+  const to = randomAddress();
+  const txId = await served.submit({ tokenSymbol: 'ETH', amount: '0.1', toAddress: to });
+  await until('signed', async () => (await served.status(txId)) === 'SUBMITTED');
+  await client.setCode({ address: to as Hex, bytecode: '0x60006000fd' });
+  await served.ends(txId, 'FAILED');
+  const later = await served.submit({ tokenSymbol: 'USDC', amount: '1', toAddress: fixture.bob.address });
+  await served.ends(later, 'CONFIRMED');
+  await until('final', async () => {
+    await step();
+    return (await fixture.transaction(txId)).finalized_at !== null;
+  });
+
+  const head = await client.getBlockNumber();
+  const depth = Number(head - BigInt(String((await fixture.transaction(txId)).block_number))) + 1;
+  await client.request({ method: 'anvil_reorg', params: [depth, []] } as never);
+  await client.setCode({ address: to as Hex, bytecode: '0x' });
+  expect(await nonceOf()).toBe(0);
+  const alerts: unknown[] = [];
+  await follow(alerts);
+  expect(alerts).toContainEqual(expect.objectContaining({ alert: 'refund_not_final', tx_id: txId }));
+  return { txId, later, to, alerts };
+}
+
+/** The chain does not answer what a cancellation needs. */
+const notPrepared: Changes['chain'] = {
+  prepareAttempt: (input) =>
+    input.kind === 'cancellation' ? Promise.reject(new Error('not answered')) : served.fixture.onChain.prepareAttempt(input),
+};
+
+const frozen = async () =>
+  (
+    await served.fixture.database.query<{ symbol: string }[]>(
+      'select symbol from ledger_accounts where frozen_reason is not null',
+    )
+  ).map(({ symbol }) => symbol);
+
+test('a reverted transfer that is reorganised away after its finality has its nonce used up by a cancellation, so that later ones go on', async () => {
+  const { txId, later, to, alerts } = await reopened();
+  // not before the follower has read up to where its block was
+  await expect(served.client.workflow.getHandle(cancelReopenedWorkflowId(txId)).describe()).rejects.toThrow(/not found/i);
+  await until('both stand again', async () => {
+    await step(alerts);
+    return (await stands(txId)) && (await stands(later));
+  });
+  expect(await attempts(txId)).toEqual(['first', 'cancellation included']);
+  expect(await attempts(later)).toEqual(['first included']);
+  expect(await nonceOf()).toBe(2);
+  expect(await balanceOf(to)).toBe(0n);
+  // its end stays what it was, at the fee of the cancellation; the books agree with the chain
+  expect(await served.fixture.transaction(txId)).toMatchObject({ status: 'FAILED', failure_code: 'reverted_on_chain' });
+  await booksAgree(served.fixture);
+  expect(await frozen()).toEqual(['ETH']);
+  expect(alerts).not.toContainEqual(expect.objectContaining({ alert: 'ended_transfer_changed' }));
+  await until('final again', async () => {
+    await step();
+    return (await served.fixture.transaction(txId)).finalized_at !== null;
+  });
+  expect(await attempts(txId)).toEqual(['first', 'cancellation included']);
+  await served.record(cancelReopenedWorkflowId(txId), 'cancel-reopened');
+  // what is final again, and what was never reopened
+  for (const id of [txId, later]) {
+    await startCancelReopened(served.client, id);
+    await served.client.workflow.getHandle(cancelReopenedWorkflowId(id)).result();
+    expect((await attempts(id)).at(-1)).toContain('included');
+  }
+  await served.record(cancelReopenedWorkflowId(later), 'cancel-reopened-not-due');
+});
+
+test('executed after all before its cancellation: booked as changed and frozen, and nothing else is signed for it', async () => {
+  const { txId, to, alerts } = await reopened({ chain: notPrepared });
+  const [first] = await served.fixture.attempts(txId);
+  await served.fixture.client.broadcast(first?.signed as Hex);
+  await step(alerts);
+  await step(alerts);
+  expect(await balanceOf(to)).toBe(10n ** 17n);
+  expect(alerts).toContainEqual({ alert: 'ended_transfer_changed', tx_id: txId });
+  expect(await attempts(txId)).toEqual(['first included']);
+  expect(await served.fixture.ledger.beginSigning({ ...cancellationOf(txId), prepared: first?.prepared as never })).toEqual({
+    outcome: 'ended',
+    status: 'FAILED',
+  });
+  await served.client.workflow
+    .getHandle(cancelReopenedWorkflowId(txId))
+    .terminate()
+    .catch(() => undefined);
+});
+
+test('nodes that refuse its cancellation: the run fails with their reason, and a later one has it signed', async () => {
+  let refuses = true;
+  const { txId, to, alerts } = await reopened({
+    sign: ({ kind }) => {
+      if (kind === 'cancellation' && refuses)
+        throw ApplicationFailure.create({ type: 'intent_mismatch', message: 'not this one', nonRetryable: true });
+    },
+  });
+  await step(alerts);
+  const run = served.client.workflow.getHandle(cancelReopenedWorkflowId(txId));
+  await expect(run.result()).rejects.toMatchObject({
+    cause: { type: 'intent_mismatch', message: expect.stringContaining('not this one') },
+  });
+  await served.record(cancelReopenedWorkflowId(txId), 'cancel-reopened-refused');
+  expect(await attempts(txId)).toEqual(['first', 'cancellation']);
+  refuses = false;
+  await until('it stands again', async () => {
+    await step(alerts);
+    return stands(txId);
+  });
+  expect((await attempts(txId)).at(-1)).toBe('cancellation included');
+  expect(await balanceOf(to)).toBe(0n);
+});
+
+test('of what has failed and stands, and of what is reopened, nothing but a cancellation of the latter is begun', async () => {
+  const { fixture } = served;
+  const { txId } = await reopened({ chain: notPrepared });
+  const [first] = await fixture.attempts(txId);
+  const prepared = first?.prepared as never;
+  const begin = (request: object) => fixture.ledger.beginSigning({ txId, lastAttempt: 1, ...request } as never);
+  const ended = { outcome: 'ended', status: 'FAILED' };
+  for (const kind of ['replacement', 'reissue'] as const) expect(await begin({ kind, prepared })).toEqual(ended);
+  expect(await begin({ kind: 'resume' })).toEqual(ended);
+  // the logins that ask
+  const urls = await fixture.logins();
+  for (const role of ['gateway_authoriser', 'gateway_worker'] as const) {
+    const login = await createDatabase({ url: urls[role], poolSize: 1, applicationName: 'test' }).initialize();
+    expect(await isReopened(login.manager, txId)).toBe(true);
+    await login.destroy();
+  }
+  const insert = fixture.database.query(
+    `insert into transfer_attempts (tx_id, attempt, kind, chain, prepared, unsigned, signers, message_key, fee_bound)
+     select tx_id, 2, 'replacement', chain, prepared, unsigned, signers, 'another', fee_bound from transfer_attempts where tx_id = $1`,
+    [txId],
+  );
+  await expect(insert).rejects.toThrow('no open transaction');
+  expect(await fixture.onChain.observe({ txId })).toMatchObject({ state: 'absent' });
+  expect(await fixture.anvil.client.getTransactionCount({ address: fixture.alice.address as Hex, blockTag: 'pending' })).toBe(0);
+});
+
+const cancellationOf = (txId: string) => ({ txId, lastAttempt: 1, kind: 'cancellation' as const });
