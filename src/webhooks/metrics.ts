@@ -3,7 +3,7 @@ import { metrics } from '../platform/metrics';
 
 /** `busy` counts attempts that were deferred because the endpoint has the maximum number of concurrent requests. */
 export const deliveryAttempts = new Counter({
-  name: 'webhook_attempts_total',
+  name: 'gateway_webhook_attempts_total',
   help: 'Webhook delivery attempts by outcome: delivered, failed, disabled, busy',
   labelNames: ['outcome'] as const,
   registers: [metrics],

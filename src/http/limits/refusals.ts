@@ -5,7 +5,7 @@ import { metrics } from '../../platform/metrics';
 type Reason = 'address' | 'client' | 'token' | 'mfa' | 'login' | 'client_in_flight' | 'process_in_flight';
 
 const refusals = new Counter({
-  name: 'http_requests_refused_total',
+  name: 'gateway_http_requests_refused_total',
   help: 'Requests refused by a limit, by limit',
   labelNames: ['reason'] as const,
   registers: [metrics],
