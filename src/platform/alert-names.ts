@@ -24,11 +24,13 @@ export const alertNames = [
   'outputs_spent_elsewhere',
   'peer_banned',
   'refund_not_final',
+  'settlement_not_paid',
   'settler_charged_otherwise',
   'settler_dry',
   'spent_elsewhere',
   'traces_missing',
   'transfer_executed_twice',
+  'transfer_not_observed',
   'transfer_without_workflow',
 ] as const;
 

@@ -67,7 +67,7 @@ function logMethod(this: Logger, args: Parameters<LogFn>, method: LogFn, level: 
   const [first, text, ...more] = args as unknown as [unknown, string | undefined, ...unknown[]];
   const alert = (first as { alert?: unknown } | null)?.alert;
   // what says that an alarm is over names it too
-  if (isAlertName(alert) && level >= alertLevel) loggedAlerts.inc({ alert });
+  if (alert !== undefined && level >= alertLevel) loggedAlerts.inc({ alert: isAlertName(alert) ? alert : 'other' });
   const error = first instanceof Error ? first : (first as { err?: unknown } | null)?.err;
   if (!(error instanceof Error)) return method.apply(this, args);
   const fields = first instanceof Error ? { err: first } : first;

@@ -13,7 +13,7 @@ export const loggedAlerts = new Counter({
   registers: [metrics],
 });
 // a series that begins with its first event shows no increase
-for (const alert of alertNames) loggedAlerts.inc({ alert }, 0);
+for (const alert of [...alertNames, 'other']) loggedAlerts.inc({ alert }, 0);
 
 const processInfo = new Gauge({
   name: 'gateway_process_info',

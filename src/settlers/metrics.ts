@@ -16,6 +16,12 @@ export const settlerRunway = new Gauge({
   help: 'Settlements that the balance of a settler pays for, by the median cost of the last 100; absent before the first',
 });
 
+export const settlerSupply = new Gauge({
+  ...common,
+  name: 'gateway_settler_supply',
+  help: 'Whether a settler has enough coins: 2 enough, 1 low (fewer than 500 settlements), 0 dry (fewer than 50); 2 for one that takes nothing new',
+});
+
 export const openSettlements = new Gauge({
   ...common,
   name: 'gateway_settler_open_settlements',
