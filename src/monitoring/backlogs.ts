@@ -40,12 +40,13 @@ export async function collectOutbox(manager: EntityManager): Promise<void> {
   }
 }
 
+export const waitingDeliveries = `
+  select (select count(*)::int from (select from webhook_deliveries where status = 'pending' limit ${maxCounted}) p) as pending,
+         (select count(*)::int from (select from webhook_deliveries where undispatched_since is not null limit ${maxCounted}) u) as undispatched,
+         (select ${age('min(undispatched_since)')} from webhook_deliveries where undispatched_since is not null) as age`;
+
 export async function collectWebhooks(manager: EntityManager): Promise<void> {
-  const [row] = await manager.query<{ pending: number; undispatched: number; age: number }[]>(
-    `select (select count(*)::int from (select from webhook_deliveries where status = 'pending' limit ${maxCounted}) p) as pending,
-            (select count(*)::int from (select from webhook_deliveries where undispatched_since is not null limit ${maxCounted}) u) as undispatched,
-            (select ${age('min(undispatched_since)')} from webhook_deliveries where undispatched_since is not null) as age`,
-  );
+  const [row] = await manager.query<{ pending: number; undispatched: number; age: number }[]>(waitingDeliveries);
   gauges.pendingDeliveries.set(row?.pending ?? 0);
   gauges.undispatched.set(row?.undispatched ?? 0);
   gauges.oldestUndispatched.set(row?.age ?? 0);

@@ -8,3 +8,5 @@ export const deliveryAttempts = new Counter({
   labelNames: ['outcome'] as const,
   registers: [metrics],
 });
+// a series that begins with its first event shows no increase
+for (const outcome of ['delivered', 'failed', 'disabled', 'busy']) deliveryAttempts.inc({ outcome }, 0);
