@@ -3,7 +3,7 @@ import { createPaymentClients } from '../chains/clients';
 import { getFamily } from '../chains/families';
 import { loadRegistry } from '../chains/registry';
 import { entities } from '../entities';
-import { collectPoolMetrics } from '../health/metrics';
+import { collectPoolMetrics } from '../health/pool-metrics';
 import { createApp } from '../http/app';
 import { toLimitSettings, limitVariables } from '../http/limits/settings';
 import { listen } from '../http/server';

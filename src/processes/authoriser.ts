@@ -4,7 +4,7 @@ import { withMappedErrors } from '../../activities/errors';
 import { getFamily } from '../chains/families';
 import { loadRegistry } from '../chains/registry';
 import { entities } from '../entities';
-import { collectPoolMetrics } from '../health/metrics';
+import { collectPoolMetrics } from '../health/pool-metrics';
 import { authoriserTaskQueue } from '../messages/task-queues';
 import { readNodeKeys } from '../mpc/identity';
 import { OrderKeys, withOwnKey } from '../mpc/order-keys';

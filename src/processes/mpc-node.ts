@@ -5,7 +5,7 @@ import { createProvers } from '../chains/clients';
 import { rpcUrlsVariable } from '../chains/config';
 import { getFamily } from '../chains/families';
 import { loadRegistry } from '../chains/registry';
-import { collectPoolMetrics } from '../health/metrics';
+import { collectPoolMetrics } from '../health/pool-metrics';
 import { Identity, identityVariables, toIdentityFiles } from '../mpc/identity';
 import { nodeTaskQueue } from '../messages/task-queues';
 import { createMpcNode, type MpcNode } from '../mpc/node';

@@ -6,7 +6,7 @@ import { createWebhookActivities } from '../../activities/webhooks';
 import { OwnAddresses } from '../accounts/own-addresses';
 import { getFamily } from '../chains/families';
 import { entities } from '../entities';
-import { collectPoolMetrics } from '../health/metrics';
+import { collectPoolMetrics } from '../health/pool-metrics';
 import type { NodeKeys } from '../mpc/identity';
 import { createDatabase } from '../platform/database';
 import { connectAs } from '../platform/database-login';

@@ -17,7 +17,7 @@ import { endPendingDeposits, findPendingHashes, recordPendingDeposits } from '..
 import { depositAddresses, recordDeposits } from '../deposits/record';
 import { entities } from '../entities';
 import { ChainAlarms } from '../following/chain-alarms';
-import { collectPoolMetrics } from '../health/metrics';
+import { collectPoolMetrics } from '../health/pool-metrics';
 import { Collector } from '../monitoring/collector';
 import { readNodeKeys } from '../mpc/identity';
 import { OutboxDispatcher } from '../outbox/dispatcher';

@@ -16,6 +16,8 @@ export const verificationDuration = new Histogram({
   registers: [metrics],
 });
 
+for (const verdict of ['valid', 'invalid']) verificationDuration.zero({ verdict });
+
 export const settlements = new Counter({
   name: 'gateway_x402_settlements_total',
   help: 'Answers to requests for a settlement; reason: settled, or as answered; scheme and method: unknown where the body states none',
