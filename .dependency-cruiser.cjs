@@ -7,7 +7,7 @@ const activities = '(activities|workflows)/';
 /** What has one line a resource: the entities, and the types of transactions that are signed. */
 const tables = 'src/(entities|signed-types)';
 const resources =
-  'src/(auth|wallets|accounts|assets|transfers|transactions|deposits|screening|following|health|mfa|security-factors|settlers|consolidations|webhooks|x402)/';
+  'src/(auth|wallets|accounts|assets|transfers|transactions|deposits|screening|following|health|monitoring|mfa|security-factors|settlers|consolidations|webhooks|x402)/';
 const foundations = 'src/(http|ledger|chains/(?!types)|mpc|audit|outbox|orders)/?';
 const messages = 'src/messages/';
 /** Every folder of chains/ but the registry is a family. */

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { AlertName } from '../platform/alert-names';
 import { ConfigError } from '../platform/config';
 import { GatewayError } from '../platform/errors';
 import type { ChainDefinition } from './types';
@@ -10,7 +11,7 @@ export interface Endpoint {
 }
 
 /** Why an endpoint cannot be used for something, although it answers; an alarm where it is so of every one. */
-type EndpointAlert = 'fees_not_believed' | 'traces_missing';
+type EndpointAlert = Extract<AlertName, 'fees_not_believed' | 'traces_missing'>;
 
 /** Another endpoint is asked. The message names neither endpoint nor key. */
 export class EndpointFault extends Error {

@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import type { AlertName } from '../platform/alert-names';
 import type { FailureCode } from '../platform/codes';
 import type {
   AssetType,
@@ -151,7 +152,7 @@ export type ReserveResult =
    */
   | { outcome: 'reserved'; resources: string[]; prepared?: Prepared; packageFee?: bigint }
   /** Nothing was taken; what is missing is expected to become free. `alert`: operators have to look at the account. */
-  | { outcome: 'wait'; reason: string; alert?: string; doubt?: DoubtedCount }
+  | { outcome: 'wait'; reason: string; alert?: AlertName; doubt?: DoubtedCount }
   /** Nothing was taken, and nothing takes the place of the earlier attempts now: the chain shows what becomes of them. */
   | { outcome: 'follow'; reason: string }
   /** Nothing was taken. */

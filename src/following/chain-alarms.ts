@@ -1,8 +1,9 @@
 import type { EndpointFault } from '../chains/endpoints';
+import type { AlertName } from '../platform/alert-names';
 import type { Logger } from '../platform/logging';
 import { chainAlarms } from './metrics';
 
-export type ChainAlert = EndpointFault['alert'] | 'blocks_not_agreed' | 'account_used_elsewhere';
+export type ChainAlert = Extract<AlertName, EndpointFault['alert'] | 'blocks_not_agreed' | 'account_used_elsewhere'>;
 
 const repeatMs = 5 * 60_000;
 

@@ -1,11 +1,12 @@
 import { type Contradiction, findContradictedEnds, findExecutedAfterProof } from './contradicted-ends';
+import type { AlertName } from '../platform/alert-names';
 import type { FollowOptions } from './ports';
 
 const reportEveryMs = 5 * 60_000;
 /** All ends that are not final are read again after this long, for what another process has taken back or corrected. */
 const readAllEveryMs = 60_000;
 
-const alerts: Record<Contradiction, { alert: string; message: string }> = {
+const alerts: Record<Contradiction, { alert: AlertName; message: string }> = {
   block_gone: {
     alert: 'ended_transfer_reorganised',
     message: 'a transfer that had ended was reorganised away before finality',

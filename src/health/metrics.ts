@@ -1,25 +1,34 @@
 import { Gauge } from 'prom-client';
-import type { DataSource } from 'typeorm';
-import { metrics } from '../platform/metrics';
+import { type HealthChecks, metrics } from '../platform/metrics';
 
-interface Pool {
-  totalCount: number;
-  idleCount: number;
-  waitingCount: number;
+/** Of the API alone: a process that does not measure readiness must not show that no node is ready. */
+
+const signersReady = new Gauge({
+  name: 'gateway_signing_nodes_ready',
+  help: 'Signing nodes that say that they are ready; two are needed for a signature, three for a new key',
+  registers: [metrics],
+});
+
+const signerReady = new Gauge({
+  name: 'gateway_signing_node_ready',
+  help: '1 while a signing node says that it is ready; node: its place in MPC_NODE_HEALTH_URLS, from 1',
+  labelNames: ['node'] as const,
+  registers: [metrics],
+});
+
+const readiness = new Gauge({
+  name: 'gateway_readiness_check',
+  help: '1 while a check of the readiness of the API succeeds, as /health/ready names it',
+  labelNames: ['check'] as const,
+  registers: [metrics],
+});
+
+export function measureSigners(answers: readonly boolean[]): void {
+  answers.forEach((isReady, place) => signerReady.set({ node: String(place + 1) }, isReady ? 1 : 0));
+  signersReady.set(answers.filter(Boolean).length);
 }
 
-/** Registers the metrics of a database pool. Must be called once per process. */
-export function collectPoolMetrics(database: DataSource): void {
-  new Gauge({
-    name: 'db_pool_connections',
-    help: 'Connections of the database pool by state; waiting: queries without a connection',
-    labelNames: ['state'] as const,
-    registers: [metrics],
-    collect() {
-      const pool = (database.driver as unknown as { master?: Pool }).master;
-      this.set({ state: 'total' }, pool?.totalCount ?? 0);
-      this.set({ state: 'idle' }, pool?.idleCount ?? 0);
-      this.set({ state: 'waiting' }, pool?.waitingCount ?? 0);
-    },
-  });
+/** Details, which are strings and name accounts, are left out. */
+export function measureReadiness(checks: HealthChecks): void {
+  for (const [check, result] of Object.entries(checks)) if (typeof result === 'boolean') readiness.set({ check }, result ? 1 : 0);
 }

@@ -8,6 +8,7 @@ import { CachedValue } from '../platform/cached-value';
 import type { HealthChecks } from '../platform/metrics';
 import { withinMs } from '../platform/temporal';
 import { quorum } from '../messages/nodes';
+import { measureReadiness, measureSigners } from './metrics';
 import { reportSettlers, type SettlerReport } from '../settlers/report';
 import { getSupply } from '../settlers/supply';
 
@@ -52,7 +53,8 @@ export class HealthService {
       withTimeout(findDoubtedOrdinals(database.manager)).catch(() => []),
       Promise.all(signerUrls.map(isHealthy)),
     ]);
-    return {
+    measureSigners(signers);
+    const checks = {
       database: databaseUp,
       // false: transfers are answered 503 reconcile_required
       orders,
@@ -62,6 +64,8 @@ export class HealthService {
       ...describeDry(settlers),
       ...describeDoubted(doubted),
     };
+    measureReadiness(checks);
+    return checks;
   }
 }
 

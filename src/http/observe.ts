@@ -5,7 +5,7 @@ import { metrics } from '../platform/metrics';
 import type { GatewayContext, Middleware } from './context';
 
 const durations = new Histogram({
-  name: 'http_request_duration_seconds',
+  name: 'gateway_http_request_duration_seconds',
   help: 'Duration of HTTP requests by route template',
   labelNames: ['method', 'route', 'status'] as const,
   buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],

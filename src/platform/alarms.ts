@@ -1,3 +1,4 @@
+import type { AlertName } from './alert-names';
 import { setBounded } from './bounded';
 import type { Logger } from './logging';
 
@@ -11,7 +12,7 @@ export class Alarms {
   constructor(private readonly log: Pick<Logger, 'error'>) {}
 
   /** `facts`: what is logged with the reason. */
-  raise(subject: string, facts: { alert: string } & Record<string, string | null>, reason: string): void {
+  raise(subject: string, facts: { alert: AlertName } & Record<string, string | null>, reason: string): void {
     const name = `${facts.alert} ${subject}`;
     if (this.raised.has(name)) return;
     setBounded(this.raised, name, true, maxRemembered);

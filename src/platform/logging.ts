@@ -1,5 +1,7 @@
 import pino, { type DestinationStream, type LogFn, type Logger } from 'pino';
+import { isAlertName } from './alert-names';
 import { describeError } from './error-log';
+import { loggedAlerts } from './metrics';
 
 export type { Logger };
 
@@ -34,6 +36,8 @@ const secretFields = [
 /** Two levels only: every path with a `*` costs a microsecond per log line, and every further level three times as much. */
 const redacted = secretFields.flatMap((field) => [field, field.startsWith('[') ? `*${field}` : `*.${field}`]);
 
+const alertLevel = pino.levels.values.error ?? 50;
+
 /** Logs JSON lines to stdout or to `destination`. One logger per process; every line has the field `process`. */
 export function createLogger(process: string, level: string, destination: DestinationStream = pino.destination(1)): Logger {
   return pino(
@@ -58,9 +62,12 @@ function withDescribedErrors(fields: Record<string, unknown>): Record<string, un
   return { ...fields, ...Object.fromEntries(errors.map(([name, error]) => [name, describeError(error)])) };
 }
 
-/** Sets the text of a line that has none: pino would use the unfiltered message of the error. */
-function logMethod(this: Logger, args: Parameters<LogFn>, method: LogFn): void {
+/** Sets the text of a line that has none: pino would use the unfiltered message of the error. Counts alerts, so that rules see them. */
+function logMethod(this: Logger, args: Parameters<LogFn>, method: LogFn, level: number): void {
   const [first, text, ...more] = args as unknown as [unknown, string | undefined, ...unknown[]];
+  const alert = (first as { alert?: unknown } | null)?.alert;
+  // what says that an alarm is over names it too
+  if (alert !== undefined && level >= alertLevel) loggedAlerts.inc({ alert: isAlertName(alert) ? alert : 'other' });
   const error = first instanceof Error ? first : (first as { err?: unknown } | null)?.err;
   if (!(error instanceof Error)) return method.apply(this, args);
   const fields = first instanceof Error ? { err: first } : first;

@@ -1,15 +1,36 @@
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
+import { alertNames } from './alert-names';
 
-/** The metrics registry of the process. */
+/** The metrics registry of the process. Names begin with `gateway_`, but for those of Node.js itself (`process_`, `nodejs_`). */
 export const metrics = new Registry();
+
+export const loggedAlerts = new Counter({
+  name: 'gateway_alerts_total',
+  help: 'Log lines with the field alert and at least the level error, by that field; docs/runbook/alerts.md says what each means',
+  labelNames: ['alert'] as const,
+  registers: [metrics],
+});
+// a series that begins with its first event shows no increase
+for (const alert of [...alertNames, 'other']) loggedAlerts.inc({ alert }, 0);
+
+const processInfo = new Gauge({
+  name: 'gateway_process_info',
+  help: 'Always 1; process: api, worker, authoriser, mpc-node',
+  labelNames: ['process'] as const,
+  registers: [metrics],
+});
+
+export type ProcessName = 'api' | 'worker' | 'authoriser' | 'mpc-node';
+
 let defaults = false;
 
 /** Booleans decide about readiness; strings are information only. */
 export type HealthChecks = Record<string, boolean | string>;
 
 export interface HealthListenerOptions {
+  process: ProcessName;
   host: string;
   /** 0 picks a free port. */
   port: number;
@@ -29,6 +50,7 @@ const checkTimeoutMs = 4_000;
 
 /** Serves GET /health/live, /health/ready (200 or 503 with the checks) and /metrics. @throws when the port is in use. */
 export async function startHealthListener({
+  process: name,
   host,
   port,
   ready,
@@ -36,6 +58,7 @@ export async function startHealthListener({
 }: HealthListenerOptions): Promise<HealthListener> {
   if (!defaults) collectDefaultMetrics({ register: metrics });
   defaults = true;
+  processInfo.set({ process: name }, 1);
   const handlers: Record<string, (response: ServerResponse) => Promise<void> | void> = {
     '/health/live': (response) => {
       const isLive = live();

@@ -3,7 +3,7 @@ import { createPaymentClients } from '../chains/clients';
 import { getFamily } from '../chains/families';
 import { loadRegistry } from '../chains/registry';
 import { entities } from '../entities';
-import { collectPoolMetrics } from '../health/metrics';
+import { collectPoolMetrics } from '../health/pool-metrics';
 import { createApp } from '../http/app';
 import { toLimitSettings, limitVariables } from '../http/limits/settings';
 import { listen } from '../http/server';
@@ -92,20 +92,26 @@ runMain('api', async () => {
     nodeKeys: readNodeKeys(config.MPC_NODE_PEER_CERTS, config.MPC_NODE_FORMER_CERTS),
     log,
   });
-  collectPoolMetrics(database);
+  collectPoolMetrics('main', database);
   const app = createApp({ ...resources, log, trustProxy: config.API_TRUST_PROXY, environment: config.GATEWAY_ENV });
 
   const server = await listen(app, config.API_HOST, config.API_PORT);
   // metrics and detailed health are for operators: on a separate address, which clients must not reach
   const healthListener = await startHealthListener({
+    process: 'api',
     host: config.METRICS_HOST,
     port: config.METRICS_PORT,
     ready: () => resources.health.ready(),
   });
   log.info({ host: config.API_HOST, port: server.port, metrics_port: healthListener.port }, 'listening');
+  const measureReadiness = {
+    name: 'measure the readiness',
+    everyMs: 15_000,
+    run: async () => void (await resources.health.ready()),
+  };
   // a dependency that is down delays readiness and not the start
   const jobs = untilUp('Postgres', () => connectAs(database, 'gateway_api'), log, stop).then(() =>
-    Promise.all(resources.housekeeping.map((job) => runPeriodically(job, log, stop))),
+    Promise.all([...resources.housekeeping, measureReadiness].map((job) => runPeriodically(job, log, stop))),
   );
   const stopped = new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve(), { once: true }));
   // a login with the wrong rights ends the process

@@ -4,6 +4,7 @@ import { withMappedErrors } from '../../activities/errors';
 import { getFamily } from '../chains/families';
 import { loadRegistry } from '../chains/registry';
 import { entities } from '../entities';
+import { collectPoolMetrics } from '../health/pool-metrics';
 import { authoriserTaskQueue } from '../messages/task-queues';
 import { readNodeKeys } from '../mpc/identity';
 import { OrderKeys, withOwnKey } from '../mpc/order-keys';
@@ -52,8 +53,10 @@ runMain('authoriser', async () => {
     applicationName: 'gateway-authoriser',
     entities,
   });
+  collectPoolMetrics('main', database);
   const running = { worker: false };
   const health = await startHealthListener({
+    process: 'authoriser',
     host: config.METRICS_HOST,
     port: config.METRICS_PORT,
     ready: async () => ({

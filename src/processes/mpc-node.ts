@@ -5,6 +5,7 @@ import { createProvers } from '../chains/clients';
 import { rpcUrlsVariable } from '../chains/config';
 import { getFamily } from '../chains/families';
 import { loadRegistry } from '../chains/registry';
+import { collectPoolMetrics } from '../health/pool-metrics';
 import { Identity, identityVariables, toIdentityFiles } from '../mpc/identity';
 import { nodeTaskQueue } from '../messages/task-queues';
 import { createMpcNode, type MpcNode } from '../mpc/node';
@@ -68,6 +69,7 @@ runMain('mpc-node', async () => {
 
   const running: { node?: MpcNode; worker: boolean } = { worker: false };
   const health = await startHealthListener({
+    process: 'mpc-node',
     host: config.METRICS_HOST,
     port: config.METRICS_PORT,
     ready: async () => {
@@ -106,6 +108,7 @@ runMain('mpc-node', async () => {
     logger,
   });
   running.node = node;
+  collectPoolMetrics('node', store.database);
   logger.info({ port: config.MPC_NODE_LISTEN_PORT, metrics_port: health.port }, 'listening for peers');
 
   // peers can use this node while Temporal is down: only the requests that come through Temporal wait

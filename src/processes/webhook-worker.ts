@@ -6,6 +6,7 @@ import { createWebhookActivities } from '../../activities/webhooks';
 import { OwnAddresses } from '../accounts/own-addresses';
 import { getFamily } from '../chains/families';
 import { entities } from '../entities';
+import { collectPoolMetrics } from '../health/pool-metrics';
 import type { NodeKeys } from '../mpc/identity';
 import { createDatabase } from '../platform/database';
 import { connectAs } from '../platform/database-login';
@@ -52,6 +53,7 @@ export async function runWebhookWorker(options: WebhookWorkerOptions): Promise<v
     applicationName: 'gateway-webhooks',
     entities,
   });
+  collectPoolMetrics('webhooks', database);
   await untilUp('Postgres', () => connectAs(database, 'gateway_worker'), log, stop);
   if (!database.isInitialized) return;
   const keys = new AttestedKeys(nodeKeys, log);

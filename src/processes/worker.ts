@@ -17,6 +17,8 @@ import { endPendingDeposits, findPendingHashes, recordPendingDeposits } from '..
 import { depositAddresses, recordDeposits } from '../deposits/record';
 import { entities } from '../entities';
 import { ChainAlarms } from '../following/chain-alarms';
+import { collectPoolMetrics } from '../health/pool-metrics';
+import { Collector } from '../monitoring/collector';
 import { readNodeKeys } from '../mpc/identity';
 import { OutboxDispatcher } from '../outbox/dispatcher';
 import { WorkflowOutbox } from '../outbox/outbox';
@@ -55,6 +57,9 @@ import {
 /** Connections for activities that are not local: one per chain and some for the follower's transactions. */
 const connectionsBesideLocalActivities = 6;
 
+/** Of reading metrics: what takes longer is left for the next round. */
+const collectionTimeoutMs = 3_000;
+
 /** One run of a chain's follower, and one that takes over while another worker's is ending. */
 const followerSlots = { maxConcurrentActivityTaskExecutions: 2, maxConcurrentActivityTaskPolls: 1 } as const;
 
@@ -90,10 +95,18 @@ runMain('worker', async () => {
     applicationName: 'gateway-worker',
     entities,
   });
+  const readings = createDatabase({
+    url: config.DATABASE_URL,
+    poolSize: 1,
+    applicationName: 'gateway-metrics',
+    statementTimeoutMs: collectionTimeoutMs,
+  });
+  collectPoolMetrics('main', database);
   const temporal = createTemporalClient();
   const running = { workers: false };
   const chainAlarms = new ChainAlarms(logger);
   const health = await startHealthListener({
+    process: 'worker',
     host: config.METRICS_HOST,
     port: config.METRICS_PORT,
     ready: async () => ({
@@ -104,6 +117,7 @@ runMain('worker', async () => {
   });
 
   await untilUp('Postgres', () => connectAs(database, 'gateway_worker'), logger, stop);
+  await untilUp('Postgres', () => connectAs(readings, 'gateway_worker'), logger, stop);
   const connection = await untilUp('Temporal', () => connectWorkers(), logger, stop);
   if (!connection) return;
 
@@ -185,6 +199,7 @@ runMain('worker', async () => {
   };
 
   const dispatcher = new OutboxDispatcher(database, deliveries, logger);
+  const collector = new Collector({ database: readings, registry, poolSize: config.KEY_POOL_SIZE, log: logger });
   const settlers = new SettlerWatch(database, getFamily, logger);
   const jobs: PeriodicJob[] = [
     { name: 'dispatch blacklists', everyMs: 1_000, run: () => dispatchBlacklists(database, temporal, logger) },
@@ -205,6 +220,7 @@ runMain('worker', async () => {
       everyMs: 1_000,
       run: () => sendRequestedWithdrawals({ database, registry, getFamily }),
     },
+    { name: 'read metrics', everyMs: 15_000, run: () => collector.run() },
     { name: 'measure the settlers', everyMs: 30_000, run: () => settlers.run() },
   ];
   const webhooks = runWebhookWorker({
@@ -232,6 +248,7 @@ runMain('worker', async () => {
   } finally {
     running.workers = false;
     await connection.close();
+    await readings.destroy();
     await database.destroy();
     await health.close();
     logger.info('worker has stopped');

@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import type { GetFamily } from '../chains/family';
 import type { Logger } from '../platform/logging';
-import { oldestSettlement, openSettlements, refusedClients, settlerBalance, settlerRunway } from './metrics';
+import { oldestSettlement, openSettlements, refusedClients, settlerBalance, settlerRunway, settlerSupply } from './metrics';
 import { reportSettlers, type SettlerReport } from './report';
 import { dryRunway, getSupply, lowRunway, type Supply } from './supply';
 
@@ -37,9 +37,13 @@ export class SettlerWatch {
   }
 }
 
-function measure({ settlerId, chain, balance, open, oldestAt, runway, refusedClients: refused }: SettlerReport): void {
+const supplyValues: Record<Supply, number> = { enough: 2, low: 1, dry: 0 };
+
+function measure(report: SettlerReport): void {
+  const { settlerId, chain, balance, open, oldestAt, runway, refusedClients: refused } = report;
   const labels = { chain, settler: settlerId };
   settlerBalance.set(labels, Number(balance));
+  settlerSupply.set(labels, supplyValues[getSupply(report)]);
   if (runway !== null) settlerRunway.set(labels, Number(runway));
   openSettlements.set(labels, open);
   refusedClients.set(labels, refused);

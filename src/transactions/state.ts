@@ -1,7 +1,9 @@
 import type { EntityManager, QueryDeepPartialEntity } from 'typeorm';
+import { isFailureCode } from '../platform/codes';
 import { notFound } from '../platform/errors';
 import { isUuid } from '../platform/ids';
 import { TransactionEntity, type TransactionStatus } from './entity';
+import { stateChanges } from './metrics';
 
 const ends: ReadonlySet<TransactionStatus> = new Set(['CONFIRMED', 'REJECTED', 'FAILED', 'CANCELLED', 'ORPHANED']);
 
@@ -61,5 +63,8 @@ export async function changeStateAt(
   changes: Changes = {},
 ): Promise<boolean> {
   const { affected } = await manager.update(TransactionEntity, { txId, version }, { ...changes, status, version: version + 1 });
-  return affected === 1;
+  if (affected !== 1) return false;
+  const { failureCode } = changes;
+  stateChanges.inc({ status, failure_code: isFailureCode(failureCode) ? failureCode : 'none' });
+  return true;
 }

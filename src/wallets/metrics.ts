@@ -2,7 +2,7 @@ import { Counter } from 'prom-client';
 import { metrics } from '../platform/metrics';
 
 export const unattestedKeys = new Counter({
-  name: 'wallet_keys_not_attested_total',
+  name: 'gateway_wallet_keys_not_attested_total',
   help: 'Times a wallet was read whose key the three nodes do not attest; each needs an alarm',
   registers: [metrics],
 });

@@ -194,7 +194,7 @@ describe('with a program that cheats', () => {
 
   describeEach(scenes, (scene) => {
     test('can withhold its last message and broadcast by itself: the ordered bytes are executed once, and the session counts', async () => {
-      const failed = 'mpc_signatures_total{outcome="failed"}';
+      const failed = 'gateway_mpc_signatures_total{outcome="failed"}';
       const { chain, decimals } = scene.of.fixture;
       const before = await metric(1, failed);
       const { ordered, id } = await withoutWorker(async () => {
@@ -217,7 +217,7 @@ describe('with a program that cheats', () => {
     test('can violate the protocol once for each peer, or in up to 32 sessions: it is banned and named, the other pair signs', async () => {
       const ordered = await withoutWorker(async () => {
         const real = await scene.order();
-        const named = `mpc_peer_misbehaviour_total{peer="${cheat}"}`;
+        const named = `gateway_mpc_peer_misbehaviour_total{peer="${cheat}"}`;
         const before = await Promise.all(peers.map((node) => metric(node, named)));
         engine.cheats = 'spoils';
         await Promise.all(peers.map((initiator) => spoil(scene, real, initiator)));
@@ -245,7 +245,7 @@ describe('with a program that cheats', () => {
   // the metric and the alarm name no key
   test('a node that two others have banned is an alarm', async () => {
     for (const node of peers) {
-      await waitFor(async () => (await metric(node, `mpc_bans{peer="${cheat}"}`)) === 2);
+      await waitFor(async () => (await metric(node, `gateway_mpc_bans{peer="${cheat}"}`)) === 2);
       expect(alarms(node)).toContainEqual(expect.objectContaining({ alert: 'node_banned_repeatedly', node: cheat }));
     }
   });
@@ -255,7 +255,7 @@ describe('once the others were restarted', () => {
   beforeAll(() => restartNodes(peers), 120_000);
 
   test('they still count its bans', async () => {
-    for (const node of peers) expect(await metric(node, `mpc_bans{peer="${cheat}"}`)).toBe(2);
+    for (const node of peers) expect(await metric(node, `gateway_mpc_bans{peer="${cheat}"}`)).toBe(2);
   });
 
   describeEach(scenes, (scene) =>

@@ -55,7 +55,7 @@ test('with a peer down it signs nothing; with both peers it takes back its entri
     } finally {
       startAgain();
     }
-    await waitFor(async () => (await metric(restored, 'mpc_journal_behind')) === 1, { timeoutMs: 60_000 });
+    await waitFor(async () => (await metric(restored, 'gateway_mpc_journal_behind')) === 1, { timeoutMs: 60_000 });
     for (const [withAway, withOther] of lost) {
       await waitFor(async () => (await outcomes(withOther.txId)).includes('recovered'), { timeoutMs: 60_000 });
       expect(await outcomes(withAway.txId)).not.toContain('signed');
@@ -79,7 +79,7 @@ test('with a peer down it signs nothing; with both peers it takes back its entri
       return ordered;
     });
     for (const { real } of waiting) await isConfirmed(real);
-    expect(await metric(restored, 'mpc_journal_behind')).toBe(0);
+    expect(await metric(restored, 'gateway_mpc_journal_behind')).toBe(0);
   } finally {
     peerBack();
     await nodeIsBack(away);

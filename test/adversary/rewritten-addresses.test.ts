@@ -46,13 +46,13 @@ test('a rewritten accounts.address is neither shown nor used, and raises an alar
   const change: Rewrite = { table: 'accounts', id: accountId, to: { address: other, address_key: other.toLowerCase() } };
   const { text, values } = toStatement(change);
   expect(await refusal(stack().postgres.url, text, values)).toBe(integrity);
-  const before = await apiMetric('account_addresses_differ_total');
+  const before = await apiMetric('gateway_account_addresses_differ_total');
   await whileRewritten(change, async () => {
     await expectNoAddress(other);
     expect(await transferFrom(other)).toMatchObject({ status: 409, body: { code: 'address_differs' } });
     expect(await transferFrom(address)).toMatchObject({ status: 404, body: { code: 'not_found' } });
   });
-  expect(await apiMetric('account_addresses_differ_total')).toBeGreaterThan(before);
+  expect(await apiMetric('gateway_account_addresses_differ_total')).toBeGreaterThan(before);
   expect(alarmed('address_differs', accountId)).toBe(1);
   expect(await call('GET', `/accounts/${accountId}`)).toMatchObject({ status: 200, body: { address } });
 });
@@ -75,7 +75,7 @@ test('a rewritten public key, with the address that it gives: the wallet is unus
     expect(await transferFrom(derived.address)).toMatchObject({ status: 400, body: { code: 'wallet_not_active' } });
     const create = await call('POST', '/accounts', { body: { wallet_id: walletId, chain } });
     expect(create).toMatchObject({ status: 400, body: { code: 'wallet_not_active' } });
-    expect(await apiMetric('wallet_keys_not_attested_total')).toBeGreaterThan(0);
+    expect(await apiMetric('gateway_wallet_keys_not_attested_total')).toBeGreaterThan(0);
   };
   await whileRewritten(toWallet, () =>
     whileRewritten(toAccount, async () => {

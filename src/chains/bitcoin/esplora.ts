@@ -1,6 +1,7 @@
 import { ConfigError } from '../../platform/config';
 import { rpcUrlsVariable } from '../config';
 import { once } from '../endpoints';
+import { type MeasureCall, measureCalls } from '../measure-calls';
 import type { ChainDefinition, Hex } from '../types';
 import { assertTaken, readHash, readHashes, readHeader, readHeight, readObject } from './answers';
 import { type BitcoinBackend, feeTarget, type FoundTransaction } from './backend';
@@ -11,6 +12,7 @@ import { NodeRefusal } from './rpc';
 /** The HTTP interface of Esplora (github.com/Blockstream/esplora, API.md), which block explorers offer too. */
 export class EsploraServer implements BitcoinBackend {
   private readonly base: string;
+  private readonly measure: MeasureCall;
 
   /** `position`: of its url in the configuration, from 1. @throws ConfigError for a url with a user or a password. */
   constructor(
@@ -23,6 +25,7 @@ export class EsploraServer implements BitcoinBackend {
     if (base.username || base.password)
       throw new ConfigError(`${where} has a user or a password: Esplora is asked without them, so the url must not have any`);
     base.hash = '';
+    this.measure = measureCalls({ chain: chain.name, url, isRefusal: () => false });
     this.base = base.toString().replace(/\/$/, '');
   }
 
@@ -75,7 +78,7 @@ export class EsploraServer implements BitcoinBackend {
 
   /** Refusals are HTTP 400 with the error of the node behind it. */
   async send(bytes: Hex, id: string): Promise<SendOutcome> {
-    const response = await request({ method: 'POST', url: `${this.base}/tx`, body: bytes.slice(2) });
+    const response = await this.request({ method: 'POST', path: '/tx', body: bytes.slice(2) });
     if (response.status === 200) {
       assertTaken(response.body.toString().trim(), id);
       return { outcome: 'accepted' };
@@ -92,19 +95,26 @@ export class EsploraServer implements BitcoinBackend {
   }
 
   private async get(path: string, options: Pick<HttpRequest, 'timeoutMs'> = {}): Promise<Buffer> {
-    const response = await request({ method: 'GET', url: this.base + path, ...options });
+    const response = await this.request({ method: 'GET', path, ...options });
     if (response.status !== 200) throw failure(response);
     return response.body;
   }
 
   /** null: there is none. */
   private async find(path: string): Promise<Buffer | null> {
-    const response = await request({ method: 'GET', url: this.base + path });
+    const response = await this.request({ method: 'GET', path });
     if (response.status === 404) return null;
     if (response.status !== 200) throw failure(response);
     return response.body;
   }
+
+  private request({ path, ...options }: Omit<HttpRequest, 'url'> & { path: string }): Promise<HttpResponse> {
+    return this.measure(`${options.method} ${withoutIds(path)}`, () => request({ ...options, url: this.base + path }));
+  }
 }
+
+/** As in /tx/:id/raw. */
+const withoutIds = (path: string): string => path.replace(/\/([0-9a-f]{64}|\d+)(?=\/|$)/gi, '/:id');
 
 const failure = ({ status }: HttpResponse): Error => new Error(`HTTP ${status}`);
 const parse = (body: Buffer): unknown => JSON.parse(body.toString());

@@ -1,6 +1,7 @@
 import { ConfigError } from '../../platform/config';
 import { rpcUrlsVariable } from '../config';
 import { once } from '../endpoints';
+import { measureCalls } from '../measure-calls';
 import type { ChainDefinition, Hex } from '../types';
 import { readBytes, readHash, readHashes, readHeader, readHeight, readObject } from './answers';
 import { type BitcoinBackend, feeTarget, type FoundTransaction } from './backend';
@@ -24,7 +25,9 @@ export class BitcoinNode implements BitcoinBackend {
     url: string,
     private readonly position: number,
   ) {
-    this.call = createRpcCall(url);
+    const call = createRpcCall(url);
+    const measure = measureCalls({ chain: chain.name, url, isRefusal: (error) => error instanceof NodeRefusal });
+    this.call = (method, params, timeoutMs) => measure(method, () => call(method, params, timeoutMs));
   }
 
   readonly identify = once(() => this.checkIdentity());

@@ -1,6 +1,7 @@
 import { ConfigError } from '../../platform/config';
 import { rpcUrlsVariable } from '../config';
 import { type CompareBlock, type Endpoint, EndpointList, once } from '../endpoints';
+import { measureCalls } from '../measure-calls';
 import type { ChainDefinition } from '../types';
 import { createBatchedCall, createSingleCall, type RpcCall } from './batch';
 import { parseChainId } from './chain-id';
@@ -31,8 +32,15 @@ class RpcEndpoint implements Endpoint {
     url: string,
     private readonly position: number,
   ) {
-    this.call = createBatchedCall(createPost(url, { timeoutMs, maxConnections, maxBytes: maxResponseBytes }), batchSize);
-    this.callAtOnce = createSingleCall(createPost(url, { timeoutMs, maxConnections, maxBytes: maxAnswerBytes }));
+    const measure = measureCalls({ chain: chain.name, url, isRefusal: (error) => error instanceof NodeRefusal });
+    const measured =
+      (call: RpcCall): RpcCall =>
+      (method, params) =>
+        measure(method, () => call(method, params));
+    this.call = measured(
+      createBatchedCall(createPost(url, { timeoutMs, maxConnections, maxBytes: maxResponseBytes }), batchSize),
+    );
+    this.callAtOnce = measured(createSingleCall(createPost(url, { timeoutMs, maxConnections, maxBytes: maxAnswerBytes })));
   }
 
   readonly identify = once(() => this.checkIdentity());

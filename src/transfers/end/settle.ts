@@ -5,6 +5,7 @@ import { type AlertLog, freezeForShortfalls } from '../../ledger/accounts';
 import { settleHold } from '../../ledger/entries';
 import { post } from '../../ledger/posting';
 import type { SettleResult } from '../../messages/transfer';
+import type { AlertName } from '../../platform/alert-names';
 import { inTransaction } from '../../platform/database';
 import { formatAmount } from '../../platform/money';
 import { cancellationNote } from '../../screening/destinations';
@@ -70,7 +71,7 @@ async function end(
   const settled = transfer.isHeld ? settleHold(await findHoldForUpdate(manager, transfer), { debited, fee }) : null;
   const result = outcome(transfer, inclusion);
   if (isExecuted(inclusion) && !isDone(transfer, inclusion)) {
-    const alert = transfer.isHeld ? 'transfer_not_observed' : 'settlement_not_paid';
+    const alert: AlertName = transfer.isHeld ? 'transfer_not_observed' : 'settlement_not_paid';
     log.error({ alert, tx_id: txId, chain: chain.name, symbol: transfer.tokenSymbol }, result.reason ?? '');
   }
   const seq = await changeState(manager, transfer, result.status, {

@@ -170,7 +170,7 @@ describeWithBtcd('what a transfer spends', () => {
     const alerts = () => {
       const errors: object[] = [];
       const counts: string[] = [];
-      const count = async () => counts.push(await metrics.getSingleMetricAsString('outputs_spent_elsewhere'));
+      const count = async () => counts.push(await metrics.getSingleMetricAsString('gateway_outputs_spent_elsewhere'));
       const log = { error: (facts: object) => errors.push(facts), warn() {}, info() {}, child: () => log } as never;
       const follow = () => {
         const stop = new AbortController();
@@ -201,7 +201,7 @@ describeWithBtcd('what a transfer spends', () => {
       await fixture.mine(fixture.chain.finalityDepth);
       await follow();
       expect(counts.at(-1)).toEqual(ofChain(0));
-      expect(await metrics.getSingleMetricAsString('outputs_spent_elsewhere')).not.toContain('bitcoin');
+      expect(await metrics.getSingleMetricAsString('gateway_outputs_spent_elsewhere')).not.toContain('bitcoin');
       await booksAgree();
     });
 

@@ -69,7 +69,7 @@ describe('of two endpoints', () => {
     expect(chainAlarms.details).toEqual({
       'alarms:ethereum': expect.stringMatching(/^blocks_not_agreed: 1 endpoints show another block \d+: nothing from it on/),
     });
-    expect(await metrics.getSingleMetricAsString('chain_alarms')).toContain('alert="blocks_not_agreed"} 1');
+    expect(await metrics.getSingleMetricAsString('gateway_chain_alarms')).toContain('alert="blocks_not_agreed"} 1');
     expect(signals.filter(({ observation }) => observation.state === 'confirmed')).toEqual([]);
     expect(await ledger.settleTransfer({ txId })).toMatchObject({ status: 'WAITING' });
     expect(await balance(bob, 'ETH')).toMatchObject({ available: 0n });

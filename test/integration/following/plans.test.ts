@@ -17,6 +17,8 @@ import { FundingWatch } from '../../../src/following/funding-watch';
 import * as inclusions from '../../../src/following/inclusions';
 import { findAwaited } from '../../../src/following/observations';
 import * as store from '../../../src/following/store';
+import { collectFollowers, collectOutbox } from '../../../src/monitoring/backlogs';
+import { collectBroadcasts, collectHeld, collectOpen, collectParked } from '../../../src/monitoring/open-transactions';
 import { findBacklogs } from '../../../src/outbox/outbox';
 import { dispatchBlacklists } from '../../../src/screening/distribution';
 import { reportSettlers } from '../../../src/settlers/report';
@@ -256,6 +258,17 @@ test.each<[string, (manager: EntityManager, database: DataSource) => Promise<unk
     },
   ],
   ['messages that wait', (manager) => findBacklogs(manager)],
+  [
+    'metrics',
+    async (manager) => {
+      await collectOpen(manager, registry);
+      await collectParked(manager);
+      await collectHeld(manager, registry);
+      await collectBroadcasts(manager, registry);
+      await collectFollowers(manager, registry);
+      await collectOutbox(manager);
+    },
+  ],
 ])('%s: no big table is read from end to end', async (_, run) => {
   const sent = await statementsOf(run);
   expect(sent.length).toBeGreaterThan(0);

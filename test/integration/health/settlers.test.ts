@@ -58,7 +58,7 @@ test('accounts of which a chain counts more transactions than the rows are named
 
 test('only the listener for operators says so', async () => {
   const { settlerId } = (await settlerOn(ethereum)).settler;
-  const listener = await startHealthListener({ host: '127.0.0.1', port: 0, ready });
+  const listener = await startHealthListener({ process: 'api', host: '127.0.0.1', port: 0, ready });
   const own = await (await fetch(`http://127.0.0.1:${listener.port}/health/ready`)).json();
   await listener.close();
   expect(own).toMatchObject({ checks: { 'settlers:ethereum': `dry: ${settlerId}` } });

@@ -61,13 +61,13 @@ const listed = async (walletId: string, accountId: string) =>
 
 /** The wallet is not usable, and an alarm says so once. */
 async function expectUnusable(walletId: string): Promise<void> {
-  const before = await counted('wallet_keys_not_attested_total');
+  const before = await counted('gateway_wallet_keys_not_attested_total');
   expect((await get(`/wallets/${walletId}`)).body).toMatchObject({ status: 'SUSPENDED', key_status: 'UNVERIFIED' });
   const { data } = (await get('/wallets?page_size=100')).body;
   expect(data.find((wallet) => wallet['wallet_id'] === walletId)).toMatchObject({ key_status: 'UNVERIFIED' });
   expectProblem(await addAccount(walletId), 400, 'wallet_not_active');
   expect(alertsOf('wallet_id', walletId)).toEqual(['key_not_attested']);
-  expect((await counted('wallet_keys_not_attested_total')) - before).toBeGreaterThanOrEqual(3);
+  expect((await counted('gateway_wallet_keys_not_attested_total')) - before).toBeGreaterThanOrEqual(3);
 }
 
 describe('GET /wallets/{id}/attestations', () => {
@@ -239,11 +239,11 @@ describe('rows that were changed after their activation', () => {
   });
 
   test('accounts.address: not shown, no transfer, one alarm', async () => {
-    const before = await counted('account_addresses_differ_total');
+    const before = await counted('gateway_account_addresses_differ_total');
     await rewrite('update accounts set address = $2 where account_id = $1', [funded.account.accountId, randomAddress()]);
     await expectNotShown('address_differs', 409);
     expect(alertsOf('account_id', funded.account.accountId)).toEqual(['address_differs']);
-    expect((await counted('account_addresses_differ_total')) - before).toBeGreaterThanOrEqual(3);
+    expect((await counted('gateway_account_addresses_differ_total')) - before).toBeGreaterThanOrEqual(3);
     // another account of the wallet is not affected
     expect((await addAccount(wallet.walletId)).status).toBe(201);
   });

@@ -5,6 +5,7 @@ import { refusedLately } from '../../../src/settlers/refused-lately';
 import { listStatement } from '../../../src/transactions/shown-rows';
 import { spentToday } from '../../../src/transfers/accept/limits';
 import { isBeingGenerated } from '../../../src/wallets/generation-limits';
+import { waitingDeliveries } from '../../../src/monitoring/backlogs';
 import { dueDeliveries } from '../../../src/webhooks/dispatcher';
 import { countedCost } from '../../../src/x402/settlement/gas-budget';
 import { isBraked } from '../../../src/x402/settlement/payer-brake';
@@ -139,6 +140,7 @@ test.each([
   ['blacklists that have changed', 'blacklist_versions_due', withValues(dueBlacklist, `'{}'`)],
   ['blacklists that are old', 'blacklist_versions_dispatched_at', withValues(dueBlacklist, `'{}'`)],
   ['deliveries that wait for a dispatcher', 'webhook_deliveries_undispatched', dueDeliveries],
+  ['deliveries that wait, counted', 'webhook_deliveries_pending', waitingDeliveries],
   [
     'wallets that wait for their key',
     'wallets_generating',

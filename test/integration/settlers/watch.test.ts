@@ -94,7 +94,7 @@ describe('a settlement that the limits of two nodes have refused', () => {
     expect(await reserved()).toHaveLength(1);
     expect(await report()).toMatchObject({ refusedClients: 1 });
     await watch.run();
-    expect(await metrics.getSingleMetricAsString('settler_refused_clients')).toMatch(new RegExp(`"${settlerId}"} 1`));
+    expect(await metrics.getSingleMetricAsString('gateway_settler_refused_clients')).toMatch(new RegExp(`"${settlerId}"} 1`));
     await begunAgo(first, 9);
     expect(await settling.begin(second)).toMatchObject({ outcome: 'refused', code: 'node_policy' });
     await begunAgo(first, 11);
@@ -171,7 +171,7 @@ test('balance, runway and what is open are measured', async () => {
   await watch.run();
   const text = await metrics.metrics();
   const labels = `{chain="ethereum",settler="${settlerId}"}`;
-  expect(text).toContain(`settler_balance${labels} 1000`);
-  expect(text).toContain(`settler_runway_settlements${labels} 10`);
-  expect(text).toContain(`settler_open_settlements${labels} 1`);
+  expect(text).toContain(`gateway_settler_balance${labels} 1000`);
+  expect(text).toContain(`gateway_settler_runway_settlements${labels} 10`);
+  expect(text).toContain(`gateway_settler_open_settlements${labels} 1`);
 });

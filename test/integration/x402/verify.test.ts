@@ -244,7 +244,7 @@ test('a chain that cannot be asked is a reason, and a line in the log without wh
 test('verdicts are counted by what was asked for and what was answered', async () => {
   const count = async () => {
     const text = await metrics.metrics();
-    const line = /^x402_verifications_total\{scheme="upto",method="permit2",reason="valid"\} (\d+)$/m.exec(text);
+    const line = /^gateway_x402_verifications_total\{scheme="upto",method="permit2",reason="valid"\} (\d+)$/m.exec(text);
     return {
       valid: Number(line?.[1] ?? 0),
       timed: Number(/^x402_verification_duration_seconds_count\{verdict="valid"\} (\d+)$/m.exec(text)?.[1] ?? 0),
@@ -255,6 +255,6 @@ test('verdicts are counted by what was asked for and what was answered', async (
   expect(await count()).toEqual({ valid: before.valid + 1, timed: before.timed + 1 });
   await verify({});
   expect(await metrics.metrics()).toMatch(
-    /x402_verifications_total\{scheme="unknown",method="unknown",reason="invalid_x402_version"\}/,
+    /gateway_x402_verifications_total\{scheme="unknown",method="unknown",reason="invalid_x402_version"\}/,
   );
 });

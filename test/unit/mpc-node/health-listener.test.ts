@@ -8,7 +8,7 @@ describe('the health listener', () => {
     return { status: response.status, body: await response.text() };
   };
   beforeAll(async () => {
-    listener = await startHealthListener({ host: '127.0.0.1', port: 0, ready: () => checks() });
+    listener = await startHealthListener({ process: 'api', host: '127.0.0.1', port: 0, ready: () => checks() });
   });
   afterAll(() => listener.close());
 

@@ -19,7 +19,7 @@ describe('what a node refuses', () => {
   const refuse = (code: 'order_refused' | 'node_policy' | 'signers_unavailable', extra?: Record<string, string>) => () =>
     Promise.reject(new GatewayError(code, 'the reason', extra ? { extra } : {}));
   const count = async (role: string, code: string) => {
-    const { values } = (await metrics.getSingleMetric('mpc_refusals_total')?.get()) ?? { values: [] };
+    const { values } = (await metrics.getSingleMetric('gateway_mpc_refusals_total')?.get()) ?? { values: [] };
     return values.find(({ labels }) => labels.role === role && labels.code === code)?.value ?? 0;
   };
   beforeEach(() => {

@@ -1,0 +1,249 @@
+import type { DataSource } from 'typeorm';
+import { Collector } from '../../../src/monitoring/collector';
+import { enqueue } from '../../../src/outbox/outbox';
+import { createDatabase } from '../../../src/platform/database';
+import { newId } from '../../../src/platform/ids';
+import { metrics } from '../../../src/platform/metrics';
+import { buildTransferRequest, ledgerAccountOf } from '../../factories';
+import { createFixture, ethereum, ether, type Fixture, fund, include, registry, sign, usdc } from '../ledger/fixture';
+
+/** What is read from the database is what its rows say, with the rights of the worker. */
+
+let fixture: Fixture;
+let readings: DataSource;
+let collector: Collector;
+let warnings: unknown[];
+beforeEach(async () => {
+  fixture = await createFixture({ poolSize: 3 });
+  const { gateway_worker: url } = await fixture.logins();
+  readings = createDatabase({ url, poolSize: 1, applicationName: 'metrics', statementTimeoutMs: 500 });
+  await readings.initialize();
+  warnings = [];
+  collector = new Collector({
+    database: readings,
+    registry,
+    poolSize: 7,
+    log: { warn: (line: unknown) => void warnings.push(line) },
+  });
+  await fund(fixture, 'ETH', 10n * ether);
+  await fund(fixture, 'USDC', 100n * usdc);
+});
+afterEach(async () => {
+  jest.restoreAllMocks();
+  await readings.destroy();
+  await fixture.close();
+});
+
+/** Value of a series, by the labels given; undefined: there is none. */
+async function value(name: string, labels: Record<string, string> = {}): Promise<number | undefined> {
+  const { values } = (await metrics.getSingleMetric(`gateway_${name}`)?.get()) ?? { values: [] };
+  return values.find((series) =>
+    Object.entries(labels).every(([label, wanted]) => String(series.labels[label as never]) === wanted),
+  )?.value;
+}
+
+const accept = async (symbol: string, amount: string): Promise<string> => {
+  const request = buildTransferRequest(fixture.account, ethereum, { tokenSymbol: symbol, amount });
+  await fixture.ledger.lockTransfer(request);
+  return request.txId;
+};
+/** As if it had been accepted, or its attempt sent, earlier. */
+const age = (sql: string, txId: string) =>
+  fixture.database.transaction(async (manager) => {
+    await manager.query('set local session_replication_role = replica');
+    await manager.query(sql, [txId]);
+  });
+const acceptedAgo = (txId: string, seconds: number) =>
+  age(`update transactions set created_at = clock_timestamp() - interval '${seconds} seconds' where tx_id = $1`, txId);
+const sentAgo = (txId: string, seconds: number) =>
+  age(`update transfer_attempts set broadcast_at = clock_timestamp() - interval '${seconds} seconds' where tx_id = $1`, txId);
+const onEthereum = (labels: Record<string, string>) => ({ chain: 'ethereum', ...labels });
+const outbound = (status: string) => onEthereum({ type: 'OUTBOUND', status });
+
+test('nothing open: zero for every chain, asset and state, so that rules and panels have series', async () => {
+  await collector.run();
+  for (const { name: chain, native, tokens } of registry.all) {
+    for (const status of ['PENDING', 'AWAITING_APPROVAL', 'SIGNING', 'SUBMITTED', 'NEEDS_ATTENTION'])
+      for (const type of ['OUTBOUND', 'X402_SETTLE']) {
+        expect(await value('transactions_open', { chain, type, status })).toBe(0);
+        expect(await value('transactions_oldest_open_age_seconds', { chain, type, status })).toBe(0);
+      }
+    for (const { symbol: asset } of [native, ...tokens]) {
+      expect(await value('locked_amount', { chain, asset })).toBe(0);
+      expect(await value('locked_oldest_hold_age_seconds', { chain, asset })).toBe(0);
+    }
+    expect(await value('broadcasts_not_included', { chain })).toBe(0);
+    expect(await value('chain_block_time_seconds', { chain })).toBe(registry.get(chain).blockTimeMs / 1_000);
+  }
+  expect(await value('transactions_parked')).toBeUndefined();
+  expect(await value('key_pool_size')).toBe(7);
+  expect(warnings).toEqual([]);
+});
+
+test('locked amounts are those of the ledger, with the age of the oldest hold', async () => {
+  await acceptedAgo(await accept('USDC', '2.5'), 500);
+  await accept('USDC', '1');
+  await accept('ETH', '0.25');
+  await collector.run();
+  const locked = async (symbol: string) => (await ledgerAccountOf(fixture.database, fixture.account, ethereum, symbol)).locked;
+  expect(await value('locked_amount', onEthereum({ asset: 'USDC' }))).toBe(3.5);
+  expect(await value('locked_amount', onEthereum({ asset: 'USDC' }))).toBe(Number(await locked('USDC')) / 1e6);
+  // the amount of one, and the fee bounds of all three
+  expect(await value('locked_amount', onEthereum({ asset: 'ETH' }))).toBeCloseTo(Number(await locked('ETH')) / 1e18, 12);
+  expect(await value('locked_amount', onEthereum({ asset: 'ETH' }))).toBeGreaterThan(0.25);
+  expect(await value('locked_holds', onEthereum({ asset: 'USDC' }))).toBe(2);
+  expect(await value('locked_holds', onEthereum({ asset: 'ETH' }))).toBe(3);
+  for (const asset of ['USDC', 'ETH']) {
+    const seconds = await value('locked_oldest_hold_age_seconds', onEthereum({ asset }));
+    expect(seconds).toBeGreaterThanOrEqual(500);
+    expect(seconds).toBeLessThan(560);
+  }
+  expect(await value('locked_amount', { chain: 'base', asset: 'USDC' })).toBe(0);
+});
+
+test('what has ended is no hold any more, and in no state', async () => {
+  const txId = await accept('USDC', '2.5');
+  await collector.run();
+  expect(await value('transactions_open', outbound('PENDING'))).toBe(1);
+  await fixture.ledger.cancelTransfer({ txId });
+  await collector.run();
+  expect(await value('transactions_open', outbound('PENDING'))).toBe(0);
+  expect(await value('locked_amount', onEthereum({ asset: 'USDC' }))).toBe(0);
+  expect(await value('locked_amount', onEthereum({ asset: 'ETH' }))).toBe(0);
+});
+
+test('states with their oldest age, and what is parked by its code', async () => {
+  const [first, second, pending] = [await accept('USDC', '1'), await accept('USDC', '1'), await accept('USDC', '1')];
+  await acceptedAgo(first, 900);
+  await acceptedAgo(second, 300);
+  await acceptedAgo(pending, 60);
+  await fixture.ledger.parkTransfer({ txId: first, code: 'stuck', reason: 'it is not included' });
+  await fixture.ledger.parkTransfer({ txId: second, code: 'signers_unavailable', reason: 'no two nodes' });
+  await collector.run();
+  expect(await value('transactions_open', outbound('NEEDS_ATTENTION'))).toBe(2);
+  expect(await value('transactions_open', outbound('PENDING'))).toBe(1);
+  expect(await value('transactions_oldest_open_age_seconds', outbound('NEEDS_ATTENTION'))).toBeGreaterThanOrEqual(900);
+  expect(await value('transactions_oldest_open_age_seconds', outbound('PENDING'))).toBeLessThan(200);
+  const parked = (failure_code: string) => value('transactions_parked', onEthereum({ type: 'OUTBOUND', failure_code }));
+  expect([await parked('stuck'), await parked('signers_unavailable')]).toEqual([1, 1]);
+  await fixture.ledger.parkTransfer({ txId: second, code: 'stuck', reason: 'it is not included' });
+  await collector.run();
+  expect([await parked('stuck'), await parked('signers_unavailable')]).toEqual([2, undefined]);
+});
+
+test('changes of state are counted, with the code of what parks or ends a transfer', async () => {
+  const changes = async () =>
+    (await value('transaction_state_changes_total', { status: 'NEEDS_ATTENTION', failure_code: 'stuck' })) ?? 0;
+  const before = await changes();
+  await fixture.ledger.parkTransfer({ txId: await accept('USDC', '1'), code: 'stuck', reason: 'it is not included' });
+  expect(await changes()).toBe(before + 1);
+});
+
+test('a broadcast counts until a block holds it', async () => {
+  const [txId, unsent] = [await accept('USDC', '1'), await accept('USDC', '1')];
+  await sign(fixture, txId);
+  await fixture.ledger.markSubmitted({ txId, attempt: 1 });
+  await sentAgo(txId, 1_000);
+  await sign(fixture, unsent);
+  await collector.run();
+  expect(await value('broadcasts_not_included', { chain: 'ethereum' })).toBe(1);
+  expect(await value('broadcasts_not_included_oldest_age_seconds', { chain: 'ethereum' })).toBeGreaterThanOrEqual(1_000);
+  expect(await value('broadcasts_not_included_oldest_age_seconds', { chain: 'base' })).toBe(0);
+  await include(fixture, txId, 1, { depth: 1 });
+  await collector.run();
+  expect(await value('broadcasts_not_included', { chain: 'ethereum' })).toBe(0);
+  expect(await value('broadcasts_not_included_oldest_age_seconds', { chain: 'ethereum' })).toBe(0);
+});
+
+test('how far the follower is; a chain that is not enabled any more is left out', async () => {
+  await fixture.database.query(
+    `update chain_cursors set next_block = 91, head_block = 100, updated_at = clock_timestamp() - interval '5 minutes' where chain = 'ethereum'`,
+  );
+  await fixture.database.query(
+    `insert into chain_cursors (chain, caip2, next_block, head_block, fee_levels) values ('bsc', 'eip155:56', 1, 1000, '{}')`,
+  );
+  await collector.run();
+  expect(await value('chain_head_block', { chain: 'ethereum' })).toBe(100);
+  expect(await value('chain_follower_behind_blocks', { chain: 'ethereum' })).toBe(10);
+  expect(await value('chain_follower_idle_seconds', { chain: 'ethereum' })).toBeGreaterThanOrEqual(300);
+  expect(await value('chain_follower_behind_blocks', { chain: 'bsc' })).toBeUndefined();
+});
+
+test('messages that wait, by kind and chain, apart from those behind a parked transfer', async () => {
+  await fixture.database.query('delete from workflow_outbox');
+  const { clientId } = fixture.client;
+  for (const chain of ['ethereum', 'ethereum', 'base'])
+    await enqueue(fixture.database.manager, { kind: 'start_transfer', subjectId: newId(), clientId, chain });
+  await fixture.database.query(
+    `update workflow_outbox set created_at = clock_timestamp() - interval '1 hour' where chain = 'base'`,
+  );
+  await enqueue(fixture.database.manager, { kind: 'start_transfer', subjectId: newId(), clientId, chain: 'bsc' });
+  await fixture.database.query(`update workflow_outbox set is_postponed = true where chain = 'bsc'`);
+  await collector.run();
+  const waiting = (name: string, chain: string, postponed = 'false') => value(name, { kind: 'start_transfer', chain, postponed });
+  expect(await waiting('outbox_messages', 'ethereum')).toBe(2);
+  expect(await waiting('outbox_messages', 'base')).toBe(1);
+  expect(await waiting('outbox_oldest_age_seconds', 'base')).toBeGreaterThanOrEqual(3_600);
+  expect(await waiting('outbox_oldest_age_seconds', 'ethereum')).toBeLessThan(60);
+  expect([await waiting('outbox_messages', 'bsc'), await waiting('outbox_messages', 'bsc', 'true')]).toEqual([undefined, 1]);
+  expect(await value('outbox_messages', { kind: 'transfer_ended', chain: 'none' })).toBe(0);
+});
+
+test('webhooks that wait, and keys of the pool', async () => {
+  await fixture.database.transaction(async (manager) => {
+    await manager.query('set local session_replication_role = replica');
+    await manager.query(
+      `insert into webhook_deliveries (webhook_id, event_id, subject_id, position, status, ended_at, next_attempt_at, undispatched_since)
+       select md5('h')::uuid, md5('e' || n)::uuid, md5('e' || n)::uuid, n, case when n > 2 then 'delivered' else 'pending' end, case when n > 2 then now() end,
+              case when n <= 2 then now() end, case when n = 1 then clock_timestamp() - interval '10 minutes' end from generate_series(1, 5) n`,
+    );
+    await manager.query(
+      `insert into pooled_keys (key_id) select 'pool-' || md5(n::text)::uuid || '.1' from generate_series(1, 9) n`,
+    );
+  });
+  await collector.run();
+  expect(await value('webhook_deliveries_pending')).toBe(2);
+  expect(await value('webhook_deliveries_undispatched')).toBe(1);
+  expect(await value('webhook_undispatched_oldest_age_seconds')).toBeGreaterThanOrEqual(600);
+  // counted up to the size of the pool
+  expect(await value('key_pool_free')).toBe(7);
+});
+
+describe('a database that does not answer', () => {
+  const stale = (collection: string) => value('collection_stale', { collection });
+
+  test('keeps no scrape waiting; what cannot be read is stale after a minute and keeps its values, the rest goes on', async () => {
+    await accept('USDC', '2.5');
+    await collector.run();
+    expect([await stale('held'), await stale('outbox')]).toEqual([0, 0]);
+    const failures = await value('collection_failures_total', { collection: 'held' });
+
+    const holder = fixture.database.createQueryRunner();
+    await holder.startTransaction();
+    await holder.query('lock table transactions in access exclusive mode');
+    const startedAt = performance.now();
+    const round = collector.run();
+    const scraping = performance.now();
+    expect(await metrics.metrics()).toContain('gateway_locked_amount{chain="ethereum",asset="USDC"} 2.5');
+    expect(performance.now() - scraping).toBeLessThan(250);
+    await round;
+    // four collections read the table, half a second each
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
+    expect(await value('collection_failures_total', { collection: 'held' })).toBe((failures ?? 0) + 1);
+    expect(await stale('held')).toBe(0);
+    expect(warnings).toHaveLength(4);
+
+    const now = performance.now();
+    jest.spyOn(performance, 'now').mockReturnValue(now + 61_000);
+    await collector.run();
+    expect([await stale('held'), await stale('open'), await stale('outbox')]).toEqual([1, 1, 0]);
+    expect(await value('locked_amount', onEthereum({ asset: 'USDC' }))).toBe(2.5);
+    // logged when it begins to fail, and not each time
+    expect(warnings).toHaveLength(4);
+
+    await holder.rollbackTransaction();
+    await holder.release();
+    await collector.run();
+    expect([await stale('held'), await stale('open')]).toEqual([0, 0]);
+  });
+});

@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { parse } from 'yaml';
+
+/** Rules, dashboard and runbook as they are in the repository. */
+
+export const root = path.resolve(__dirname, '../../..');
+export const rulesFile = path.join(root, 'monitoring/alerts.yml');
+const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
+
+export interface Rule {
+  alert: string;
+  expr: string;
+  for?: string;
+  labels: { severity: string };
+  annotations: { summary: string; runbook_url: string };
+}
+
+export const rules = (parse(read('monitoring/alerts.yml')) as { groups: { rules: Rule[] }[] }).groups.flatMap(
+  (group) => group.rules,
+);
+
+export interface Panel {
+  id: number;
+  type: string;
+  title: string;
+  gridPos: { h: number; w: number; x: number; y: number };
+  targets?: { refId: string; expr: string }[];
+}
+
+export const dashboard = JSON.parse(read('monitoring/dashboard.json')) as {
+  schemaVersion: number;
+  panels: Panel[];
+  templating: { list: { name: string; type: string }[] };
+};
+
+/** What Grafana puts in place of its variables. */
+export const panelExpressions = dashboard.panels.flatMap(({ title, targets = [] }) =>
+  targets.map(({ expr }) => ({ title, expr: expr.replaceAll('$__rate_interval', '1m').replaceAll('$chain', '.*') })),
+);
+
+/** Headings of the third level, by the heading of the second level above them. */
+export function runbookHeadings(): Map<string, string[]> {
+  const sections = new Map<string, string[]>();
+  let section = '';
+  for (const line of read('docs/runbook/alerts.md').split('\n')) {
+    if (line.startsWith('## ')) sections.set((section = line.slice(3)), []);
+    if (line.startsWith('### ')) sections.get(section)?.push(line.slice(4));
+  }
+  return sections;
+}
+
+export const documentOf = (name: string): string => read(`docs/${name}`);
+
+export interface Selector {
+  metric: string;
+  /** Names of its matchers. */
+  labels: string[];
+}
+
+/** The metrics that an expression names, with the labels that it selects by. */
+export const selectorsOf = (expr: string): Selector[] =>
+  [...expr.matchAll(/\b((?:gateway|process|nodejs)_\w+|up\b)(?:\{([^}]*)\})?/g)].map(([, metric = '', matchers = '']) => ({
+    metric,
+    labels: [...matchers.matchAll(/(\w+)\s*(?:=~|!~|!=|=)\s*"/g)].map(([, label = '']) => label),
+  }));
+
+/** Labels that an expression groups or joins by. */
+export const groupingsOf = (expr: string): string[] =>
+  [...expr.matchAll(/\b(?:by|on|group_left)\s*\(([^)]*)\)/g)]
+    .flatMap(([, list = '']) => list.split(',').map((it) => it.trim()))
+    .filter(Boolean);
