@@ -52,6 +52,7 @@ import { ListTotals0065 } from './0065-list-totals';
 import { BlacklistClaims0066 } from './0066-blacklist-claims';
 import { PayerBrake0068 } from './0068-payer-brake';
 import { AgreedProofs0072 } from './0072-agreed-proofs';
+import { RequestTraces0073 } from './0073-request-traces';
 import { OutboxTurns0077 } from './0077-outbox-turns';
 import { PooledKeys0070 } from './0070-pooled-keys';
 
@@ -112,5 +113,6 @@ export const migrations = [
   PayerBrake0068,
   PooledKeys0070,
   AgreedProofs0072,
+  RequestTraces0073,
   OutboxTurns0077,
 ];

@@ -6,11 +6,13 @@ import { assertTaken, readHash, readHashes, readHeader, readHeight, readObject }
 import { type BitcoinBackend, feeTarget, type FoundTransaction } from './backend';
 import { refusalCodes, type SendOutcome, toRejection } from './broadcast';
 import { blockMs, type HttpRequest, type HttpResponse, request } from './http';
+import { type TracedRpc, traceRpc } from '../traced-rpc';
 import { NodeRefusal } from './rpc';
 
 /** The HTTP interface of Esplora (github.com/Blockstream/esplora, API.md), which block explorers offer too. */
 export class EsploraServer implements BitcoinBackend {
   private readonly base: string;
+  private readonly rpc: TracedRpc;
 
   /** `position`: of its url in the configuration, from 1. @throws ConfigError for a url with a user or a password. */
   constructor(
@@ -24,6 +26,7 @@ export class EsploraServer implements BitcoinBackend {
       throw new ConfigError(`${where} has a user or a password: Esplora is asked without them, so the url must not have any`);
     base.hash = '';
     this.base = base.toString().replace(/\/$/, '');
+    this.rpc = traceRpc(chain.name, url);
   }
 
   readonly identify = once(async () => {
@@ -75,7 +78,7 @@ export class EsploraServer implements BitcoinBackend {
 
   /** Refusals are HTTP 400 with the error of the node behind it. */
   async send(bytes: Hex, id: string): Promise<SendOutcome> {
-    const response = await request({ method: 'POST', url: `${this.base}/tx`, body: bytes.slice(2) });
+    const response = await this.ask('POST', '/tx', { body: bytes.slice(2) });
     if (response.status === 200) {
       assertTaken(response.body.toString().trim(), id);
       return { outcome: 'accepted' };
@@ -92,14 +95,21 @@ export class EsploraServer implements BitcoinBackend {
   }
 
   private async get(path: string, options: Pick<HttpRequest, 'timeoutMs'> = {}): Promise<Buffer> {
-    const response = await request({ method: 'GET', url: this.base + path, ...options });
+    const response = await this.ask('GET', path, options);
     if (response.status !== 200) throw failure(response);
     return response.body;
   }
 
+  /** The first part of the path is a word of the interface; what follows may be a transaction's id. */
+  private ask(method: HttpRequest['method'], path: string, options: Pick<HttpRequest, 'timeoutMs' | 'body'> = {}) {
+    const [, word = ''] = path.split('/');
+    const name = `${method.toLowerCase()}/${word.replaceAll('-', '_')}`;
+    return this.rpc(name, () => request({ method, url: this.base + path, ...options }));
+  }
+
   /** null: there is none. */
   private async find(path: string): Promise<Buffer | null> {
-    const response = await request({ method: 'GET', url: this.base + path });
+    const response = await this.ask('GET', path);
     if (response.status === 404) return null;
     if (response.status !== 200) throw failure(response);
     return response.body;

@@ -6,6 +6,7 @@ import { readBytes, readHash, readHashes, readHeader, readHeight, readObject } f
 import { type BitcoinBackend, feeTarget, type FoundTransaction } from './backend';
 import { broadcastTo, type SendOutcome } from './broadcast';
 import { blockMs } from './http';
+import { traceRpc } from '../traced-rpc';
 import { createRpcCall, NodeRefusal, type RpcCall } from './rpc';
 
 /** "Block number out of range" of btcd, "Block height out of range" of Bitcoin Core. */
@@ -24,7 +25,8 @@ export class BitcoinNode implements BitcoinBackend {
     url: string,
     private readonly position: number,
   ) {
-    this.call = createRpcCall(url);
+    const [rpc, call] = [traceRpc(chain.name, url), createRpcCall(url)];
+    this.call = (method, ...rest) => rpc(method, () => call(method, ...rest));
   }
 
   readonly identify = once(() => this.checkIdentity());

@@ -5,6 +5,7 @@ import type { ChainDefinition } from '../types';
 import { createBatchedCall, createSingleCall, type RpcCall } from './batch';
 import { parseChainId } from './chain-id';
 import { createPost } from '../post';
+import { traceRpc } from '../traced-rpc';
 import { NodeRefusal } from './refusal';
 
 const timeoutMs = 5_000;
@@ -31,8 +32,11 @@ class RpcEndpoint implements Endpoint {
     url: string,
     private readonly position: number,
   ) {
-    this.call = createBatchedCall(createPost(url, { timeoutMs, maxConnections, maxBytes: maxResponseBytes }), batchSize);
-    this.callAtOnce = createSingleCall(createPost(url, { timeoutMs, maxConnections, maxBytes: maxAnswerBytes }));
+    const rpc = traceRpc(chain.name, url);
+    const batched = createBatchedCall(createPost(url, { timeoutMs, maxConnections, maxBytes: maxResponseBytes }), batchSize);
+    const single = createSingleCall(createPost(url, { timeoutMs, maxConnections, maxBytes: maxAnswerBytes }));
+    this.call = (method, params) => rpc(method, () => batched(method, params));
+    this.callAtOnce = (method, params) => rpc(method, () => single(method, params));
   }
 
   readonly identify = once(() => this.checkIdentity());

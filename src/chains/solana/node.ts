@@ -3,6 +3,7 @@ import { fromHex } from '../../platform/hex';
 import { rpcUrlsVariable } from '../config';
 import { type Endpoint, once } from '../endpoints';
 import { createPacedPost, type PacedPost } from '../paced-post';
+import { type TracedRpc, traceRpc } from '../traced-rpc';
 import { solana } from '../registry/solana';
 import type { ChainDefinition, Hex, JsonValue } from '../types';
 import {
@@ -62,6 +63,7 @@ export class SolanaNode implements Endpoint {
   readonly host: string;
   private readonly where: string;
   private readonly post: PacedPost;
+  private readonly rpc: TracedRpc;
 
   /** `position`: of its url in the configuration, from 1. */
   constructor(
@@ -72,6 +74,7 @@ export class SolanaNode implements Endpoint {
     this.where = `${rpcUrlsVariable(chain.name)} entry ${position}`;
     this.post = createPacedPost(parseEndpoint(url, this.where));
     this.host = new URL(url).host;
+    this.rpc = traceRpc(chain.name, url);
   }
 
   readonly identify = once(() => this.checkIdentity());
@@ -196,7 +199,7 @@ export class SolanaNode implements Endpoint {
   }
 
   private ask(method: string, params: JsonValue[], timeoutMs?: number): Promise<JsonValue> {
-    return call(this.post, method, params, timeoutMs);
+    return this.rpc(method, () => call(this.post, method, params, timeoutMs));
   }
 
   private async checkIdentity(): Promise<void> {

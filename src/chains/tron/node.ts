@@ -15,6 +15,7 @@ import {
 } from './answers';
 import { type ConstantCall, readConstantCall } from './constant-call';
 import { createPacedPost, type PacedPost } from '../paced-post';
+import { type TracedRpc, traceRpc } from '../traced-rpc';
 import { type Parameters, readParameters } from './parameters';
 import { parseEndpoint } from './url';
 
@@ -43,6 +44,7 @@ export class TronNode implements Endpoint {
   /** With its port. */
   readonly host: string;
   private readonly post: PacedPost;
+  private readonly rpc: TracedRpc;
   private readonly where: string;
   private known: { parameters: Parameters; at: number } | undefined;
 
@@ -60,6 +62,7 @@ export class TronNode implements Endpoint {
     const target = parseEndpoint(url, this.where);
     this.host = new URL(target.base).host;
     this.post = createPacedPost(target);
+    this.rpc = traceRpc(chain.name, url);
   }
 
   readonly identify = once(() => this.checkIdentity());
@@ -143,7 +146,7 @@ export class TronNode implements Endpoint {
   }
 
   private ask(path: string, body: object, timeoutMs?: number): Promise<unknown> {
-    return this.post(path, body, timeoutMs);
+    return this.rpc(path.slice(1), () => this.post(path, body, timeoutMs));
   }
 
   private async checkIdentity(): Promise<void> {
