@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import { variable } from './variable';
 
-/** Without user and password, which OTEL_EXPORTER_OTLP_HEADERS holds in a way that is kept out of logs. */
+/** Without user, password and query: credentials belong to OTEL_EXPORTER_OTLP_HEADERS, which is a secret. */
 const endpoint = () => Joi.string().pattern(/^https?:\/\/[^\s@?#]+$/);
 const group = 'api, worker, authoriser, mpc-node';
 const samplers = [

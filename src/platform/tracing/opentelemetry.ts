@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Span, type SpanContext, SpanKind, SpanStatusCode, ROOT_CONTEXT, trace } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
@@ -21,9 +22,13 @@ import type { OpenSpan, SpanOptions, Tracer } from './tracing';
 
 /** Spans wait for at most a second; when there are more, because the collector is slow or down, further ones are dropped. */
 const queue = { maxQueueSize: 2_048, maxExportBatchSize: 256, scheduledDelayMillis: 1_000, exportTimeoutMillis: 5_000 };
+/** All batches of a full queue may be on their way when the process stops. */
+const concurrencyLimit = 16;
 /** Time that a process which stops spends on the spans that wait. */
 const flushMs = 2_000;
 const instrumentation = 'custody-gateway';
+/** ExportResultCode.SUCCESS of @opentelemetry/core. */
+const succeeded = 0;
 
 export interface TracerSettings {
   url: string;
@@ -38,13 +43,13 @@ export interface TracerSettings {
 export interface RunningTracer {
   tracer: Tracer;
   /** Exports what waits, for 2 s at most. Never throws. */
-  stop(): Promise<void>;
+  stop: () => Promise<void>;
 }
 
 /** `report`: called with the outcome of every export; an error is that of the exporter, and may name the URL. */
 export function createTracer(settings: TracerSettings, report: (error?: Error) => void): RunningTracer {
   const { url, headers, serviceName, process, sampler, ratio } = settings;
-  const exporter = new OTLPTraceExporter({ url, headers, timeoutMillis: queue.exportTimeoutMillis, concurrencyLimit: 8 });
+  const exporter = new OTLPTraceExporter({ url, headers, timeoutMillis: queue.exportTimeoutMillis, concurrencyLimit });
   const ids = new GivenIds();
   const provider = new TracerProvider({
     resource: resourceFromAttributes({ 'service.name': serviceName, 'gateway.process': process }),
@@ -53,11 +58,14 @@ export function createTracer(settings: TracerSettings, report: (error?: Error) =
     spanLimits: { attributeValueLengthLimit: 256, attributeCountLimit: 32, eventCountLimit: 0, linkCountLimit: 0 },
     spanProcessors: [new BatchSpanProcessor({ ...queue, exporter: reporting(exporter, report) })],
   });
-  const stopped = () => new Promise<void>((resolve) => setTimeout(resolve, flushMs));
-  return {
-    tracer: new SdkTracer(provider, ids),
-    stop: () => Promise.race([provider.shutdown().catch(() => undefined), stopped()]),
+  const stop = async () => {
+    const timeOut = new AbortController();
+    const waited = delay(flushMs, undefined, { signal: timeOut.signal });
+    await Promise.race([provider.shutdown(), waited]).catch(() => undefined);
+    timeOut.abort();
+    await waited.catch(() => undefined);
   };
+  return { tracer: new SdkTracer(provider, ids), stop };
 }
 
 interface Present {
@@ -174,7 +182,7 @@ function reporting(exporter: OTLPTraceExporter, report: (error?: Error) => void)
   return {
     export: (spans, done) =>
       exporter.export(spans, (result) => {
-        report(result.code === 0 ? undefined : (result.error ?? new Error('export failed')));
+        report(Number(result.code) === succeeded ? undefined : (result.error ?? new Error('export failed')));
         done(result);
       }),
     shutdown: () => exporter.shutdown(),

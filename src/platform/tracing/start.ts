@@ -23,8 +23,8 @@ export function startTracing(process: string, log: Logger, env?: NodeJS.ProcessE
   const url = config.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? (base && `${base}/v1/traces`);
   if (!url) return () => Promise.resolve();
   // eslint-disable-next-line @typescript-eslint/no-require-imports -- loaded only here, and only now
-  const { createTracer } = require('./opentelemetry') as typeof sdk;
-  const { tracer, stop } = createTracer(
+  const loaded = require('./opentelemetry') as typeof sdk;
+  const { tracer, stop } = loaded.createTracer(
     {
       url,
       headers: readHeaders(config.OTEL_EXPORTER_OTLP_HEADERS ?? ''),
