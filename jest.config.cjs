@@ -1,5 +1,8 @@
-// ESM-only packages that jest has to compile to CommonJS before it can load them.
-const esmPackages = ['otplib', '@otplib', 'jose', 'uuidv7', '@scure', '@noble', '@koa', 'fast-check', 'micro-packed'];
+// Packages that jest has to compile to CommonJS before it can load them: ESM alone, or with import() in functions.
+const esmPackages = [
+  ...['otplib', '@otplib', 'jose', 'uuidv7', '@scure', '@noble', '@koa', 'fast-check', 'micro-packed'],
+  '@opentelemetry/otlp-exporter-base',
+];
 const common = {
   testEnvironment: 'node',
   transform: { '^.+\\.(t|j|mj)s$': ['@swc/jest'] },

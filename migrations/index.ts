@@ -53,6 +53,7 @@ import { BlacklistClaims0066 } from './0066-blacklist-claims';
 import { PayerBrake0068 } from './0068-payer-brake';
 import { AgreedProofs0072 } from './0072-agreed-proofs';
 import { ReopenedFailures0076 } from './0076-reopened-failures';
+import { RequestTraces0073 } from './0073-request-traces';
 import { OutboxTurns0077 } from './0077-outbox-turns';
 import { PooledKeys0070 } from './0070-pooled-keys';
 
@@ -114,5 +115,6 @@ export const migrations = [
   PooledKeys0070,
   AgreedProofs0072,
   ReopenedFailures0076,
+  RequestTraces0073,
   OutboxTurns0077,
 ];

@@ -395,3 +395,12 @@ export const pooledKeyRights: Rights = {
 export const outboxTurnRights: Rights = {
   workflow_outbox: { gateway_api: 'update (deliver_after)', gateway_worker: 'update (turn, is_postponed)' },
 };
+
+/** Granted by the migration that adds the table. */
+export const requestTraceRights: Rights = {
+  request_traces: {
+    gateway_api: 'select, insert (subject_id, trace_parent), delete',
+    gateway_worker: 'select, insert (subject_id, trace_parent)',
+    gateway_operator: 'select',
+  },
+};

@@ -54,7 +54,11 @@ let bundled = false;
 if (existsSync(path.join(root, 'workflows', 'index.ts')) && (previous.bundle !== bundleHash || !existsSync(bundleFile))) {
   const { bundleWorkflowCode } = require('@temporalio/worker');
   const quiet = { log() {}, trace() {}, debug() {}, info() {}, warn: console.warn, error: console.error };
-  const { code } = await bundleWorkflowCode({ workflowsPath: path.join(dist, 'workflows', 'index.js'), logger: quiet });
+  const { code } = await bundleWorkflowCode({
+    workflowsPath: path.join(dist, 'workflows', 'index.js'),
+    workflowInterceptorModules: [path.join(dist, 'workflows', 'tracing.js')],
+    logger: quiet,
+  });
   writeFileSync(bundleFile, code);
   bundled = true;
 }

@@ -15,6 +15,8 @@ export interface AppOptions {
   log: Logger;
   /** True behind a proxy that sets X-Forwarded-For itself. */
   trustProxy: boolean;
+  /** True behind a proxy that sets or removes `traceparent` itself. */
+  trustTraceParent?: boolean;
   /** The routes of all resources, in the order of the OpenAPI document. */
   routes: Route[];
   /** Health: also served without the base path, and with a limit of its own. */
@@ -29,6 +31,7 @@ export interface AppOptions {
 export function createApp({
   log,
   trustProxy,
+  trustTraceParent = false,
   routes,
   operational,
   limits,
@@ -42,7 +45,7 @@ export function createApp({
   const documentedRoutes = (document: Route): Route[] => [...limits.guard([...routes, document]), ...health];
   const document = createOpenApi(documentedRoutes, environment);
   app.use(pace.middleware as never);
-  app.use(observe(log) as never);
+  app.use(observe(log, { trustTraceParent }) as never);
   app.use(endEarlyAnswered as never);
   app.use(handleErrors as never);
   app.use(wellFormed as never);

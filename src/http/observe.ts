@@ -2,6 +2,7 @@ import { Histogram } from 'prom-client';
 import { newId } from '../platform/ids';
 import type { Logger } from '../platform/logging';
 import { metrics } from '../platform/metrics';
+import { getTracer, type OpenSpan, readTraceParent } from '../platform/tracing/tracing';
 import type { GatewayContext, Middleware } from './context';
 
 const durations = new Histogram({
@@ -17,21 +18,30 @@ const safeRequestId = /^[A-Za-z0-9._:-]{1,64}$/;
 const traceparent = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/;
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** The outermost middleware: sets the request id for log lines and the response header, and measures the duration. */
-export function observe(log: Logger): Middleware {
+/** Asked every few seconds by balancers: no traces of them. */
+const isHealth = /\/health(\/|$)/;
+
+/**
+ * The outermost middleware: sets the request id for log lines and the response header, measures the duration, and begins the span.
+ * @param options.trustTraceParent whether the trace of a request goes on from its `traceparent`; else every request begins one
+ */
+export function observe(log: Logger, { trustTraceParent }: { trustTraceParent: boolean }): Middleware {
   return async (ctx, next) => {
     const startedAt = process.hrtime.bigint();
-    const given = ctx.get('X-Request-Id');
-    ctx.state.requestId = safeRequestId.test(given) ? given : newId();
-    ctx.state.traceId = traceparent.exec(ctx.get('traceparent'))?.[1] ?? null;
+    const requestId = ctx.get('X-Request-Id');
+    ctx.state.requestId = safeRequestId.test(requestId) ? requestId : newId();
+    const given = ctx.get('traceparent');
+    const span = beginSpan(ctx, trustTraceParent ? readTraceParent(given) : undefined);
+    ctx.state.traceId = span?.traceId ?? traceparent.exec(given)?.[1] ?? null;
     ctx.state.log = log.child({ request_id: ctx.state.requestId, ...(ctx.state.traceId && { trace_id: ctx.state.traceId }) });
     ctx.set('X-Request-Id', ctx.state.requestId);
     ctx.set('X-Content-Type-Options', 'nosniff');
     ctx.set('Cache-Control', 'no-store');
     const closed = new Promise((resolve) => ctx.res.once('close', resolve));
     try {
-      await next();
+      await (span ? span.run(next) : next());
     } finally {
+      endSpan(ctx, span);
       const seconds = Number(process.hrtime.bigint() - startedAt) / 1e9;
       // once the response is out: whoever has asked does not wait for the log
       void closed.then(() => report(ctx, seconds));
@@ -39,10 +49,34 @@ export function observe(log: Logger): Middleware {
   };
 }
 
+const beginSpan = (ctx: GatewayContext, traceParent: string | undefined): OpenSpan | undefined =>
+  isHealth.test(ctx.path) ? undefined : getTracer()?.beginRequest('HTTP', { kind: 'server' }, traceParent);
+
+/** The errors of handlers are answers by now. */
+function endSpan(ctx: GatewayContext, span: OpenSpan | undefined): void {
+  if (!span) return;
+  const { method, route } = toLabels(ctx);
+  span.rename(`${method} ${route}`);
+  span.set({
+    ...(method !== 'other' && { 'http.request.method': method }),
+    ...(route !== 'none' && { 'http.route': route }),
+    'http.response.status_code': ctx.status,
+  });
+  span.end(ctx.status >= 500 ? new ServerError() : undefined);
+}
+
+class ServerError extends Error {
+  override readonly name = 'ServerError';
+}
+
+/** The route template, not the path: every id would create a new time series. */
+const toLabels = (ctx: GatewayContext): { method: string; route: string } => ({
+  method: knownMethods.has(ctx.method) ? ctx.method : 'other',
+  route: typeof ctx._matchedRoute === 'string' ? ctx._matchedRoute : 'none',
+});
+
 function report(ctx: GatewayContext, seconds: number): void {
-  // the route template, not the path: every id would create a new time series
-  const route = typeof ctx._matchedRoute === 'string' ? ctx._matchedRoute : 'none';
-  const method = knownMethods.has(ctx.method) ? ctx.method : 'other';
+  const { method, route } = toLabels(ctx);
   durations.observe({ method, route, status: ctx.status }, seconds);
   const { clientId, userId } = ctx.state.caller ?? {};
   ctx.state.log.info(

@@ -1,6 +1,7 @@
 import type { NodeIndex } from '../messages/nodes';
 import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
+import { traced } from '../platform/tracing/tracing';
 import { activeSessions, sessionOutcomes, sessionSeconds } from './metrics';
 import type { IdleClock } from './idle-clock';
 import type { PeerLink } from './peer-link';
@@ -53,7 +54,8 @@ export class RunningSessions {
     const log = logger.child({ session: handle.slice(0, 16), kind, role, peers: session.others });
     const begun = process.hrtime.bigint();
     const ended = clock.begin();
-    const outcome = work();
+    const attributes = { 'mpc.session': kind, 'mpc.role': role, 'mpc.node': self };
+    const outcome = traced('signing session', { attributes }, work);
     this.running.set(handle, { session, keyId, done: outcome.then(ignore, ignore) });
     activeSessions.inc({ kind });
     try {

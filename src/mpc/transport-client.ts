@@ -3,6 +3,7 @@ import { Agent, request as httpsRequest } from 'node:https';
 import type { TLSSocket } from 'node:tls';
 import { GatewayError } from '../platform/errors';
 import { printable } from '../platform/printable';
+import { getTracer } from '../platform/tracing/tracing';
 import type { Identity } from './identity';
 import type { NodeIndex } from '../messages/nodes';
 import { isNodeIndex } from './protocols';
@@ -75,10 +76,13 @@ export class TransportClient implements PeerLink {
   }
 
   async propose(to: NodeIndex, proposal: Proposal): Promise<ProposalAnswer> {
+    const traceparent = getTracer()?.traceParent();
     const answer = await this.call(to, {
       method: 'POST',
       path: '/sessions',
       body: encodeProposal(proposal),
+      // a node that does not know it ignores it
+      headers: traceparent === undefined ? {} : { traceparent },
       timeoutMs: proposeMs,
     });
     return decodeAnswer(answer);

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
 import { printable } from '../platform/printable';
+import { below, readTraceParent } from '../platform/tracing/tracing';
 import { Connections } from './connections';
 import type { Identity } from './identity';
 import type { NodeIndex } from '../messages/nodes';
@@ -93,7 +94,12 @@ export class TransportServer {
 
   private readonly routes: Route[] = [
     ['GET', /^\/ping$/, () => undefined],
-    ['POST', /^\/sessions$/, async (from, _match, body) => encodeAnswer(await this.options.service.onProposal(from, body))],
+    [
+      'POST',
+      /^\/sessions$/,
+      async (from, _match, body, { headers }) =>
+        encodeAnswer(await below(readTraceParent(headers.traceparent), () => this.options.service.onProposal(from, body))),
+    ],
     ['GET', /^\/journal\/(\d{1,16})$/, (from, [, after]) => this.options.archive.copiesFor(from, Number(after))],
     ['POST', /^\/bans$/, (from, _match, body) => this.options.archive.onBan(from, body)],
     [

@@ -1,6 +1,7 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { CachedValue } from '../platform/cached-value';
 import type { Logger } from '../platform/logging';
+import { storeTrace } from './request-traces';
 
 /** In the order of delivery: starts last, since there may be many. */
 export const outboxKinds = ['transfer_ended', 'transfer_approved', 'start_key_generation', 'start_transfer'] as const;
@@ -15,6 +16,9 @@ export interface OutboxMessage {
   /** Of messages that wait for room on a chain. */
   chain?: string;
 }
+
+/** Kinds that begin what is traced from there on. */
+const kindsThatStart: readonly OutboxKind[] = ['start_key_generation', 'start_transfer'];
 
 /** Kinds with which clients take turns: many messages of one client do not delay those of others. */
 const kindsWithTurns: readonly OutboxKind[] = ['start_key_generation', 'start_transfer'];
@@ -50,6 +54,7 @@ export async function enqueue(manager: EntityManager, { kind, subjectId, clientI
      on conflict (kind, subject_id) do nothing`,
     [kind, subjectId, clientId, chain ?? null, kindsWithTurns.includes(kind)],
   );
+  if (kindsThatStart.includes(kind)) await storeTrace(manager, subjectId);
 }
 
 /** Delivers messages directly after the commit that recorded them; the dispatcher delivers those that fail here. */

@@ -1,6 +1,8 @@
-import { Client, Connection, isGrpcServiceError } from '@temporalio/client';
+import { Client, Connection, isGrpcServiceError, type WorkflowClientInterceptor } from '@temporalio/client';
+import { defaultPayloadConverter } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { readVariable } from './config';
+import { getTracer, traced } from './tracing/tracing';
 
 /**
  * Options of every connection to Temporal, for clients and workers: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_TLS_* and
@@ -21,8 +23,18 @@ const definedVariables = (env: NodeJS.ProcessEnv): Record<string, string> =>
 /** A lazily connected client. A process can start while Temporal is down: calls fail until it is available. */
 export function createTemporalClient(env?: NodeJS.ProcessEnv): Client {
   const { connectionOptions, namespace } = readTemporalOptions(env);
-  return new Client({ connection: Connection.lazy(connectionOptions), namespace });
+  return new Client({ connection: Connection.lazy(connectionOptions), namespace, interceptors: { workflow: [traceStarts] } });
 }
+
+/** A workflow that is started within a span goes on in its trace: by a header, named as `traceHeader` of src/messages says. */
+export const traceStarts: WorkflowClientInterceptor = {
+  startWithDetails: (input, next) =>
+    traced(`start ${input.workflowType}`, { kind: 'producer', attributes: { 'gateway.workflow': input.workflowType } }, () => {
+      const traceParent = getTracer()?.traceParent();
+      if (traceParent === undefined) return next(input);
+      return next({ ...input, headers: { ...input.headers, traceparent: defaultPayloadConverter.toPayload(traceParent) } });
+    }),
+};
 
 const grpcStatus = { deadlineExceeded: 4, resourceExhausted: 8, unavailable: 14 } as const;
 

@@ -1,5 +1,6 @@
 import Joi from 'joi';
 import { nodeVariables } from './node-variables';
+import { tracingVariables } from './tracing-variables';
 import { perMinute, port, secretText, variable } from './variable';
 
 /**
@@ -219,4 +220,5 @@ export const variables = {
     true,
   ),
   ...nodeVariables,
+  ...tracingVariables,
 } as const;

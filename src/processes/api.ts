@@ -14,6 +14,7 @@ import { connectAs } from '../platform/database-login';
 import { createLogger } from '../platform/logging';
 import { startHealthListener } from '../platform/metrics';
 import { createTemporalClient } from '../platform/temporal';
+import { startTracing } from '../platform/tracing/start';
 import { transferWorkflowsOn } from '../transfers/start/workflows';
 import { keyGenerationOn } from '../wallets/key-generation';
 import { createTargetGuard } from '../webhooks/ssrf-guard';
@@ -37,6 +38,7 @@ runMain('api', async () => {
     'API_HOST',
     'API_PORT',
     'API_TRUST_PROXY',
+    'API_TRUST_TRACEPARENT',
     'METRICS_HOST',
     'METRICS_PORT',
     'JWT_PRIVATE_KEY',
@@ -56,6 +58,7 @@ runMain('api', async () => {
   ]);
   const log = createLogger('api', config.LOG_LEVEL);
   const stop = shutdownSignal();
+  const stopTracing = startTracing('api', log);
   const registry = loadRegistry(config.GATEWAY_ENV, config.CHAINS.split(','));
   const database = createDatabase({
     url: config.DATABASE_URL,
@@ -93,7 +96,13 @@ runMain('api', async () => {
     log,
   });
   collectPoolMetrics('main', database);
-  const app = createApp({ ...resources, log, trustProxy: config.API_TRUST_PROXY, environment: config.GATEWAY_ENV });
+  const app = createApp({
+    ...resources,
+    log,
+    trustProxy: config.API_TRUST_PROXY,
+    trustTraceParent: config.API_TRUST_PROXY && config.API_TRUST_TRACEPARENT,
+    environment: config.GATEWAY_ENV,
+  });
 
   const server = await listen(app, config.API_HOST, config.API_PORT);
   // metrics and detailed health are for operators: on a separate address, which clients must not reach
@@ -125,5 +134,6 @@ runMain('api', async () => {
   await resources.outbox.settled();
   await temporal.connection.close();
   if (database.isInitialized) await database.destroy();
+  await stopTracing();
   log.info('stopped');
 });

@@ -19,6 +19,7 @@ import { connectAs } from '../platform/database-login';
 import { createLogger } from '../platform/logging';
 import { startHealthListener } from '../platform/metrics';
 import { createTemporalClient } from '../platform/temporal';
+import { startTracing } from '../platform/tracing/start';
 import { type PeriodicJob, runPeriodically } from './periodic-jobs';
 import { answers, runMain, shutdownSignal, untilUp } from './process';
 import { connectWorkers, logTemporalWith, serveActivities } from './temporal-worker';
@@ -41,6 +42,7 @@ runMain('authoriser', async () => {
   ]);
   const logger = createLogger('authoriser', config.LOG_LEVEL);
   const stop = shutdownSignal();
+  const stopTracing = startTracing('authoriser', logger);
   logTemporalWith(logger);
 
   const signer = await OrderSigner.create(config.ORDER_KEY);
@@ -100,6 +102,7 @@ runMain('authoriser', async () => {
     await temporal.connection.close();
     await database.destroy();
     await health.close();
+    await stopTracing();
     logger.info('authoriser has stopped');
   }
 });

@@ -18,6 +18,7 @@ import { parsePeers } from '../mpc/transport-client';
 import { ConfigError, readConfig } from '../platform/config';
 import { createLogger } from '../platform/logging';
 import { startHealthListener } from '../platform/metrics';
+import { startTracing } from '../platform/tracing/start';
 import { runMain, shutdownSignal, untilUp } from './process';
 import { connectWorkers, logTemporalWith, serveActivities } from './temporal-worker';
 
@@ -47,6 +48,7 @@ runMain('mpc-node', async () => {
   const index = config.MPC_NODE_INDEX;
   const logger = createLogger(`mpc-node-${index}`, config.LOG_LEVEL);
   const stop = shutdownSignal();
+  const stopTracing = startTracing(`mpc-node-${index}`, logger);
   logTemporalWith(logger);
 
   const registry = loadRegistry(config.GATEWAY_ENV, config.CHAINS.split(','));
@@ -128,5 +130,6 @@ runMain('mpc-node', async () => {
   }
   await node.close();
   await health.close();
+  await stopTracing();
   logger.info('mpc node has stopped');
 });

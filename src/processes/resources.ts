@@ -32,6 +32,7 @@ import { getBody } from '../http/validate';
 import { MfaService } from '../mfa/service';
 import type { NodeKeys } from '../mpc/identity';
 import { WorkflowOutbox } from '../outbox/outbox';
+import { sweepTraces } from '../outbox/request-traces';
 import type { Logger } from '../platform/logging';
 import { SecurityFactorRepository } from '../security-factors/repository';
 import { securityFactorRoutes } from '../security-factors/routes';
@@ -181,6 +182,7 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
     housekeeping: [
       { name: 'forget old idempotency keys', everyMs: 60_000, run: () => idempotencyStore.sweep() },
       { name: 'forget accounts that nobody waits for', everyMs: 60_000, run: () => ownKeys.sweep() },
+      { name: 'forget old traces', everyMs: 60_000, run: () => sweepTraces(database) },
       { name: 'seal the audit log', everyMs: 2_000, run: async () => void (await sealAuditLog(database)) },
     ],
   };

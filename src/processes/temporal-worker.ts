@@ -2,6 +2,7 @@ import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkerOptions } 
 import type { Logger } from '../platform/logging';
 import { readTemporalOptions } from '../platform/temporal';
 import { untilUp } from './process';
+import { tracedWorker } from './traced-worker';
 
 /** The connection of the process's workers. @throws Error when Temporal is not reachable or refuses it. */
 export function connectWorkers(env?: NodeJS.ProcessEnv): Promise<NativeConnection> {
@@ -32,7 +33,7 @@ interface Serving {
 
 /** Serves the activities of one task queue, once the namespace exists, until the process shuts down. */
 export async function serveActivities(options: WorkerOptions, { running, logger, stop }: Serving): Promise<void> {
-  const create = () => Worker.create({ namespace: readTemporalOptions().namespace, ...options });
+  const create = () => Worker.create({ namespace: readTemporalOptions().namespace, ...tracedWorker, ...options });
   const worker = await untilUp('Temporal namespace', create, logger, stop);
   if (!worker) return;
   running.worker = true;

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { Worker } from '@temporalio/worker';
+import { Worker, type WorkerOptions } from '@temporalio/worker';
 import { createChainActivities } from '../../activities/chain';
 import { withMappedErrors } from '../../activities/errors';
 import { createFollowActivity } from '../../activities/follow';
@@ -29,6 +29,7 @@ import { createLogger } from '../platform/logging';
 import { startHealthListener } from '../platform/metrics';
 import { SecretBox } from '../platform/secret-box';
 import { createTemporalClient, readTemporalOptions } from '../platform/temporal';
+import { startTracing } from '../platform/tracing/start';
 import { createTargetGuard } from '../webhooks/ssrf-guard';
 import { dispatchBlacklists } from '../screening/distribution';
 import { SettlerWatch } from '../settlers/watch';
@@ -45,6 +46,7 @@ import { startFollowers } from './followers';
 import { type PeriodicJob, runPeriodically } from './periodic-jobs';
 import { answers, runMain, shutdownSignal, untilUp } from './process';
 import { connectWorkers, logTemporalWith, runUntil } from './temporal-worker';
+import { tracedWorker } from './traced-worker';
 import { runWebhookWorker } from './webhook-worker';
 import {
   createDeliveries,
@@ -84,6 +86,7 @@ runMain('worker', async () => {
   ]);
   const logger = createLogger('worker', config.LOG_LEVEL);
   const stop = shutdownSignal();
+  const stopTracing = startTracing('worker', logger);
   logTemporalWith(logger);
 
   const registry = loadRegistry(config.GATEWAY_ENV, config.CHAINS.split(','));
@@ -132,7 +135,12 @@ runMain('worker', async () => {
   });
   const outbox = new WorkflowOutbox(database, deliveries, logger);
 
-  const common = { connection, namespace: readTemporalOptions().namespace, shutdownGraceTime: '10 seconds' } as const;
+  const common = {
+    ...tracedWorker,
+    connection,
+    namespace: readTemporalOptions().namespace,
+    shutdownGraceTime: '10 seconds',
+  } as const;
   const main = await Worker.create({
     ...common,
     ...workflowSource(),
@@ -251,12 +259,15 @@ runMain('worker', async () => {
     await readings.destroy();
     await database.destroy();
     await health.close();
+    await stopTracing();
     logger.info('worker has stopped');
   }
 });
 
 /** Prebuilt by the build, so that a start needs no bundling. */
-function workflowSource(): { workflowBundle: { codePath: string } } | { workflowsPath: string } {
+function workflowSource(): Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath' | 'interceptors'> {
   const codePath = path.resolve(__dirname, '../../workflow-bundle.js');
-  return existsSync(codePath) ? { workflowBundle: { codePath } } : { workflowsPath: require.resolve('../../workflows/index') };
+  if (existsSync(codePath)) return { workflowBundle: { codePath } };
+  const interceptors = { ...tracedWorker.interceptors, workflowModules: [require.resolve('../../workflows/tracing')] };
+  return { workflowsPath: require.resolve('../../workflows/index'), interceptors };
 }

@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
 import type { Deliveries } from '../outbox/outbox';
+import { belowStoredTrace } from '../outbox/request-traces';
 import type { Config } from '../platform/config';
 import type { Logger } from '../platform/logging';
 import { transferDeliveries } from '../transfers/start/deliveries';
@@ -22,7 +23,7 @@ export const createDeliveries = (deps: DeliveryDependencies): Deliveries => ({
   ...transferDeliveries(deps),
   start_key_generation: async ({ subjectId: walletId, clientId }) => {
     if (!(await deps.generations.isNext(deps.database.manager, walletId))) return 'later';
-    await deps.keyGeneration.start({ walletId, clientId });
+    await belowStoredTrace(deps.database, walletId, () => deps.keyGeneration.start({ walletId, clientId }));
     return 'delivered';
   },
 });

@@ -1,6 +1,8 @@
 import type { DataSource } from 'typeorm';
 import type { DeliveryStream, WebhookAttemptResult } from '../messages/webhooks';
+import { belowStoredTrace } from '../outbox/request-traces';
 import type { SecretBox } from '../platform/secret-box';
+import { traced } from '../platform/tracing/tracing';
 import { countPending, defer, failPending, findWait, type NextDelivery, takeNext } from './deliveries';
 import { toPayload } from './events';
 import type { EndpointConcurrency } from './endpoint-concurrency';
@@ -66,7 +68,8 @@ export async function attemptNext(
   }
   if (next.claim === null) return { outcome: 'idle', waitMs: next.waitMs, next };
   try {
-    return { ...(await attempt(deps, next, busyTimes)), next };
+    const made = await belowStoredTrace(deps.database, stream.subjectId, () => attempt(deps, next, busyTimes));
+    return { ...made, next };
   } catch (error) {
     // otherwise nobody tries it before the end of the claim
     await defer(deps.database, next, 0).catch(() => undefined);
@@ -74,7 +77,20 @@ export async function attemptNext(
   }
 }
 
-async function attempt(deps: AttemptDependencies, next: NextDelivery, busyTimes: number): Promise<Omit<NextAttempt, 'next'>> {
+/** The endpoint is a client's: its address is not in the span. */
+function attempt(deps: AttemptDependencies, next: NextDelivery, busyTimes: number): Promise<Omit<NextAttempt, 'next'>> {
+  return traced('webhook attempt', { kind: 'client', attributes: { 'http.request.method': 'POST' } }, async (span) => {
+    const made = await attemptOnce(deps, next, busyTimes);
+    span?.set({ 'http.response.status_code': made.statusCode, 'gateway.outcome': made.outcome });
+    return { outcome: made.outcome, waitMs: made.waitMs };
+  });
+}
+
+interface MadeAttempt extends Omit<NextAttempt, 'next'> {
+  statusCode?: number | undefined;
+}
+
+async function attemptOnce(deps: AttemptDependencies, next: NextDelivery, busyTimes: number): Promise<MadeAttempt> {
   const { database, concurrency } = deps;
   const { webhookId, url } = next.endpoint;
   const exclusive = (next.failingForSeconds ?? 0) > exclusiveAfterSeconds;
@@ -88,7 +104,7 @@ async function attempt(deps: AttemptDependencies, next: NextDelivery, busyTimes:
   }
   const outcome = await recordAttempt(database, { deliveryId: next.deliveryId, url }, sent, deps.retrySchedule);
   deliveryAttempts.inc({ outcome });
-  return { outcome, waitMs: null };
+  return { outcome, waitMs: null, statusCode: sent.statusCode ?? undefined };
 }
 
 async function post(deps: AttemptDependencies, next: NextDelivery) {

@@ -1,7 +1,7 @@
 import { ConfigError } from '../../platform/config';
 import { rpcUrlsVariable } from '../config';
 import { once } from '../endpoints';
-import { type MeasureCall, measureCalls } from '../measure-calls';
+import { type ObserveCall, observeCalls } from '../observed-calls';
 import type { ChainDefinition, Hex } from '../types';
 import { assertTaken, readHash, readHashes, readHeader, readHeight, readObject } from './answers';
 import { type BitcoinBackend, feeTarget, type FoundTransaction } from './backend';
@@ -12,7 +12,7 @@ import { NodeRefusal } from './rpc';
 /** The HTTP interface of Esplora (github.com/Blockstream/esplora, API.md), which block explorers offer too. */
 export class EsploraServer implements BitcoinBackend {
   private readonly base: string;
-  private readonly measure: MeasureCall;
+  private readonly observe: ObserveCall;
 
   /** `position`: of its url in the configuration, from 1. @throws ConfigError for a url with a user or a password. */
   constructor(
@@ -25,7 +25,7 @@ export class EsploraServer implements BitcoinBackend {
     if (base.username || base.password)
       throw new ConfigError(`${where} has a user or a password: Esplora is asked without them, so the url must not have any`);
     base.hash = '';
-    this.measure = measureCalls({ chain: chain.name, url, isRefusal: () => false });
+    this.observe = observeCalls({ chain: chain.name, url, isRefusal: () => false });
     this.base = base.toString().replace(/\/$/, '');
   }
 
@@ -109,7 +109,7 @@ export class EsploraServer implements BitcoinBackend {
   }
 
   private request({ path, ...options }: Omit<HttpRequest, 'url'> & { path: string }): Promise<HttpResponse> {
-    return this.measure(`${options.method} ${withoutIds(path)}`, () => request({ ...options, url: this.base + path }));
+    return this.observe(`${options.method} ${withoutIds(path)}`, () => request({ ...options, url: this.base + path }));
   }
 }
 

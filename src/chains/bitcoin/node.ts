@@ -1,7 +1,7 @@
 import { ConfigError } from '../../platform/config';
 import { rpcUrlsVariable } from '../config';
 import { once } from '../endpoints';
-import { measureCalls } from '../measure-calls';
+import { observeCalls } from '../observed-calls';
 import type { ChainDefinition, Hex } from '../types';
 import { readBytes, readHash, readHashes, readHeader, readHeight, readObject } from './answers';
 import { type BitcoinBackend, feeTarget, type FoundTransaction } from './backend';
@@ -26,8 +26,8 @@ export class BitcoinNode implements BitcoinBackend {
     private readonly position: number,
   ) {
     const call = createRpcCall(url);
-    const measure = measureCalls({ chain: chain.name, url, isRefusal: (error) => error instanceof NodeRefusal });
-    this.call = (method, params, timeoutMs) => measure(method, () => call(method, params, timeoutMs));
+    const observe = observeCalls({ chain: chain.name, url, isRefusal: (error) => error instanceof NodeRefusal });
+    this.call = (method, params, timeoutMs) => observe(method, () => call(method, params, timeoutMs));
   }
 
   readonly identify = once(() => this.checkIdentity());

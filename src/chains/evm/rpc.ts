@@ -1,7 +1,7 @@
 import { ConfigError } from '../../platform/config';
 import { rpcUrlsVariable } from '../config';
 import { type CompareBlock, type Endpoint, EndpointList, once } from '../endpoints';
-import { measureCalls } from '../measure-calls';
+import { observeCalls } from '../observed-calls';
 import type { ChainDefinition } from '../types';
 import { createBatchedCall, createSingleCall, type RpcCall } from './batch';
 import { parseChainId } from './chain-id';
@@ -32,15 +32,15 @@ class RpcEndpoint implements Endpoint {
     url: string,
     private readonly position: number,
   ) {
-    const measure = measureCalls({ chain: chain.name, url, isRefusal: (error) => error instanceof NodeRefusal });
-    const measured =
+    const observe = observeCalls({ chain: chain.name, url, isRefusal: (error) => error instanceof NodeRefusal });
+    const observed =
       (call: RpcCall): RpcCall =>
       (method, params) =>
-        measure(method, () => call(method, params));
-    this.call = measured(
+        observe(method, () => call(method, params));
+    this.call = observed(
       createBatchedCall(createPost(url, { timeoutMs, maxConnections, maxBytes: maxResponseBytes }), batchSize),
     );
-    this.callAtOnce = measured(createSingleCall(createPost(url, { timeoutMs, maxConnections, maxBytes: maxAnswerBytes })));
+    this.callAtOnce = observed(createSingleCall(createPost(url, { timeoutMs, maxConnections, maxBytes: maxAnswerBytes })));
   }
 
   readonly identify = once(() => this.checkIdentity());

@@ -2,7 +2,7 @@ import { ConfigError } from '../../platform/config';
 import { fromHex } from '../../platform/hex';
 import { rpcUrlsVariable } from '../config';
 import { type Endpoint, once } from '../endpoints';
-import { type MeasureCall, measureCalls } from '../measure-calls';
+import { type ObserveCall, observeCalls } from '../observed-calls';
 import { createPacedPost, type PacedPost } from '../paced-post';
 import { solana } from '../registry/solana';
 import type { ChainDefinition, Hex, JsonValue } from '../types';
@@ -63,7 +63,7 @@ export class SolanaNode implements Endpoint {
   readonly host: string;
   private readonly where: string;
   private readonly post: PacedPost;
-  private readonly measure: MeasureCall;
+  private readonly observe: ObserveCall;
 
   /** `position`: of its url in the configuration, from 1. */
   constructor(
@@ -74,7 +74,7 @@ export class SolanaNode implements Endpoint {
     this.where = `${rpcUrlsVariable(chain.name)} entry ${position}`;
     this.post = createPacedPost(parseEndpoint(url, this.where));
     this.host = new URL(url).host;
-    this.measure = measureCalls({ chain: chain.name, url, isRefusal: (error) => error instanceof RpcError });
+    this.observe = observeCalls({ chain: chain.name, url, isRefusal: (error) => error instanceof RpcError });
   }
 
   readonly identify = once(() => this.checkIdentity());
@@ -199,7 +199,7 @@ export class SolanaNode implements Endpoint {
   }
 
   private ask(method: string, params: JsonValue[], timeoutMs?: number): Promise<JsonValue> {
-    return this.measure(method, () => call(this.post, method, params, timeoutMs));
+    return this.observe(method, () => call(this.post, method, params, timeoutMs));
   }
 
   private async checkIdentity(): Promise<void> {

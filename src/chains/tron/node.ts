@@ -14,7 +14,7 @@ import {
   type Receipt,
 } from './answers';
 import { type ConstantCall, readConstantCall } from './constant-call';
-import { type MeasureCall, measureCalls } from '../measure-calls';
+import { type ObserveCall, observeCalls } from '../observed-calls';
 import { createPacedPost, type PacedPost } from '../paced-post';
 import { type Parameters, readParameters } from './parameters';
 import { parseEndpoint } from './url';
@@ -44,7 +44,7 @@ export class TronNode implements Endpoint {
   /** With its port. */
   readonly host: string;
   private readonly post: PacedPost;
-  private readonly measure: MeasureCall;
+  private readonly observe: ObserveCall;
   private readonly where: string;
   private known: { parameters: Parameters; at: number } | undefined;
 
@@ -62,7 +62,7 @@ export class TronNode implements Endpoint {
     const target = parseEndpoint(url, this.where);
     this.host = new URL(target.base).host;
     this.post = createPacedPost(target);
-    this.measure = measureCalls({ chain: chain.name, url: target.base, isRefusal: () => false });
+    this.observe = observeCalls({ chain: chain.name, url: target.base, isRefusal: () => false });
   }
 
   readonly identify = once(() => this.checkIdentity());
@@ -146,7 +146,7 @@ export class TronNode implements Endpoint {
   }
 
   private ask(path: string, body: object, timeoutMs?: number): Promise<unknown> {
-    return this.measure(path, () => this.post(path, body, timeoutMs));
+    return this.observe(path, () => this.post(path, body, timeoutMs));
   }
 
   private async checkIdentity(): Promise<void> {

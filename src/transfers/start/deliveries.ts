@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
 import type { Deliveries, OutboxMessage } from '../../outbox/outbox';
+import { belowStoredTrace } from '../../outbox/request-traces';
 import type { Logger } from '../../platform/logging';
 import type { StartLimits } from './start-limits';
 import type { StartedTransfer, TransferWorkflows } from './workflows';
@@ -56,7 +57,7 @@ async function start(
   });
   if (admitted === 'postponed' || admitted === 'later') return admitted;
   try {
-    const started = await workflows.start(toStart(txId, admitted));
+    const started = await belowStoredTrace(database, txId, () => workflows.start(toStart(txId, admitted)));
     if (started === 'closed' && !(await findSubject(database, txId)).ended) alarm(log, txId);
     return 'delivered';
   } catch (error) {

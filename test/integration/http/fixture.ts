@@ -171,6 +171,7 @@ export interface FixtureOptions {
   shared?: Fixture;
   poolSize?: number;
   trustProxy?: boolean;
+  trustTraceParent?: boolean;
   webhookTargets?: TargetGuard;
   /** By chain name; none unless a test gives some. */
   payments?: ReadonlyMap<string, PaymentClient>;
@@ -197,6 +198,7 @@ export async function createFixture(options: FixtureOptions = {}): Promise<Fixtu
     poolSize = 10,
     shared,
     trustProxy = true,
+    trustTraceParent = false,
     webhookTargets = createTargetGuard('local'),
     payments = new Map<string, PaymentClient>(),
     chains = registry,
@@ -247,7 +249,11 @@ export async function createFixture(options: FixtureOptions = {}): Promise<Fixtu
     webhookTargets,
     log,
   });
-  const server = await listen(createApp({ ...resources, log, trustProxy, pace, environment: 'local' }), '127.0.0.1', 0);
+  const server = await listen(
+    createApp({ ...resources, log, trustProxy, trustTraceParent, pace, environment: 'local' }),
+    '127.0.0.1',
+    0,
+  );
   const origin = `http://127.0.0.1:${server.port}`;
   const fixture: Omit<Fixture, 'demo' | 'other'> = {
     base: `${origin}/api/v1`,

@@ -1,5 +1,6 @@
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { Worker } from '@temporalio/worker';
+import { tracedWorker } from '../../../src/processes/traced-worker';
 import { startTemporal, type TemporalOptions, workflowBundle } from '../../temporal';
 
 type Activities = Record<string, (input: never) => unknown>;
@@ -25,7 +26,7 @@ export class ServedActivities {
   async serve(taskQueue: string, activities: Activities, { runsWorkflows = false } = {}): Promise<void> {
     const { nativeConnection: connection, namespace } = this.temporal;
     const worker = await Worker.create({
-      ...{ connection, namespace, shutdownGraceTime: 100, taskQueue, activities },
+      ...{ ...tracedWorker, connection, namespace, shutdownGraceTime: 100, taskQueue, activities },
       ...(runsWorkflows && { workflowBundle }),
     });
     this.workers.push({ worker, done: worker.run() });

@@ -85,6 +85,8 @@ export const otherWorkflows = {
   'deliver-webhooks-resent': ['deliverNext: idle', 'signal deliveriesPending', 'deliverNext: delivered', 'completed'],
   'deliver-webhooks-continued': ['signal deliveriesPending', 'deliverNext: delivered', 'continued'],
   'deliver-webhooks-after-continue': ['deliverNext: delivered', 'completed'],
+  'deliver-webhooks-traced-continued': ['deliverNext: delivered', 'continued'],
+  'deliver-webhooks-traced-after-continue': ['deliverNext: delivered', 'completed'],
 
   'distribute-blacklist': ['applyBlacklist: done', 'orderBlacklistPage: done', 'completed'],
   'distribute-blacklist-refused': [

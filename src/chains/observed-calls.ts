@@ -1,5 +1,6 @@
 import { Counter, Histogram } from 'prom-client';
 import { metrics } from '../platform/metrics';
+import { getTracer, traced } from '../platform/tracing/tracing';
 
 const requests = new Counter({
   name: 'gateway_rpc_requests_total',
@@ -17,21 +18,24 @@ const durations = new Histogram({
 });
 
 /** `method`: one of a fixed set, never with an id or an address in it. */
-export type MeasureCall = <T>(method: string, call: () => Promise<T>) => Promise<T>;
+export type ObserveCall = <T>(method: string, call: () => Promise<T>) => Promise<T>;
 
-export interface MeasuredEndpoint {
+export interface ObservedEndpoint {
   /** Name of the chain. */
   chain: string;
-  /** Of the endpoint: its host alone becomes a label, since the rest may contain a key. */
+  /** Of the endpoint: its host alone is shown, since the rest may contain a key. */
   url: string;
   /** Whether an error is what the node says about the call. */
   isRefusal: (error: unknown) => boolean;
 }
 
-/** Counts the calls of one endpoint, and how long they take; what the call gives or throws is passed on. */
-export function measureCalls({ chain, url, isRefusal }: MeasuredEndpoint): MeasureCall {
-  const { host } = new URL(url);
-  return async (method, call) => {
+/**
+ * Counts the calls of one endpoint, and how long they take; where there are traces, each is a span below that of its caller. What the call
+ * gives or throws is passed on.
+ */
+export function observeCalls({ chain, url, isRefusal }: ObservedEndpoint): ObserveCall {
+  const { host, hostname } = new URL(url);
+  const measured: ObserveCall = async (method, call) => {
     const startedAt = performance.now();
     let outcome = 'answered';
     try {
@@ -43,5 +47,10 @@ export function measureCalls({ chain, url, isRefusal }: MeasuredEndpoint): Measu
       requests.inc({ chain, host, method, outcome });
       durations.observe({ chain, method }, (performance.now() - startedAt) / 1_000);
     }
+  };
+  return (method, call) => {
+    if (!getTracer()) return measured(method, call);
+    const attributes = { 'gateway.chain': chain, 'rpc.method': method, 'server.address': hostname };
+    return traced(`rpc ${method}`, { kind: 'client', attributes }, () => measured(method, call));
   };
 }
