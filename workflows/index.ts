@@ -1,10 +1,21 @@
-export { bindKeyAgain } from './bind-key-again';
+import { setWorkflowOptions } from '@temporalio/workflow';
+import { bindKeyAgain } from './bind-key-again';
+import { generateAccountKey } from './generate-account-key';
+import { readJournals } from './read-journals';
+import { readOrders } from './read-orders';
+
 export { deliverWebhooks } from './deliver-webhooks';
 export { distributeBlacklist } from './distribute-blacklist';
 export { followChain } from './follow-chain';
-export { generateAccountKey } from './generate-account-key';
 export { generateKey } from './generate-key';
 export { fillKeyPool } from './fill-key-pool';
-export { readJournals } from './read-journals';
-export { readOrders } from './read-orders';
 export { transfer } from './transfer/index';
+export { bindKeyAgain, generateAccountKey, readJournals, readOrders };
+
+/**
+ * Where workers have versions, runs of these end on the build on which they began: somebody waits for them for some seconds, they have a time
+ * limit and try once, so that the workers of an old build are needed for no longer than that. All others move to the current build, since
+ * they live for minutes to years, or wait for a node that is down (src/processes/worker-version.ts).
+ */
+const pinned: ((...input: never[]) => Promise<unknown>)[] = [bindKeyAgain, generateAccountKey, readJournals, readOrders];
+for (const workflow of pinned) setWorkflowOptions({ versioningBehavior: 'PINNED' }, workflow);

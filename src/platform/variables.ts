@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import { nodeVariables } from './node-variables';
-import { perMinute, port, secretText, variable } from './variable';
+import { perMinute, port, secretText, variable, workerVersionName } from './variable';
 
 /**
  * The environment variables of all processes with their documentation, from which `npm run env:example` writes `.env.example`. Chain
@@ -179,6 +179,16 @@ export const variables = {
     'worker',
     Joi.number().integer().min(10).max(100_000).default(500),
     'Workflows kept in memory between tasks.',
+  ),
+  TEMPORAL_DEPLOYMENT_NAME: variable(
+    'worker, cli',
+    workerVersionName().optional(),
+    'Name of the worker deployment that the processes of the worker belong to, such as gateway; not set: workers have no versions (docs/upgrades.md).',
+  ),
+  TEMPORAL_WORKER_BUILD_ID: variable(
+    'worker',
+    workerVersionName().optional(),
+    'Build of this worker, another one for each release; set together with TEMPORAL_DEPLOYMENT_NAME. A worker of a new build gets no work until `gateway temporal set-current`.',
   ),
   WEBHOOK_RETRY_SCHEDULE_SECONDS: variable(
     'worker',

@@ -31,7 +31,10 @@ const cachedWorkflows = 100;
 const perEndpoint = { permits: 8, maxWaiting: 32, maxWaitMs: 1_000 };
 
 export interface WebhookWorkerOptions {
-  worker: Pick<WorkerOptions, 'connection' | 'namespace' | 'shutdownGraceTime' | 'workflowBundle' | 'workflowsPath'>;
+  worker: Pick<
+    WorkerOptions,
+    'connection' | 'namespace' | 'shutdownGraceTime' | 'workflowBundle' | 'workflowsPath' | 'workerDeploymentOptions'
+  >;
   databaseUrl: string;
   temporal: Client;
   box: SecretBox;

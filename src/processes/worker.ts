@@ -44,6 +44,7 @@ import { type PeriodicJob, runPeriodically } from './periodic-jobs';
 import { answers, runMain, shutdownSignal, untilUp } from './process';
 import { connectWorkers, logTemporalWith, runUntil } from './temporal-worker';
 import { runWebhookWorker } from './webhook-worker';
+import { workerVersion, workerVersionVariables } from './worker-version';
 import {
   createDeliveries,
   generationLimitVariables,
@@ -76,7 +77,9 @@ runMain('worker', async () => {
     ...startLimitVariables,
     ...generationLimitVariables,
     'KEY_POOL_SIZE',
+    ...workerVersionVariables,
   ]);
+  const version = workerVersion(config);
   const logger = createLogger('worker', config.LOG_LEVEL);
   const stop = shutdownSignal();
   logTemporalWith(logger);
@@ -118,7 +121,8 @@ runMain('worker', async () => {
   });
   const outbox = new WorkflowOutbox(database, deliveries, logger);
 
-  const common = { connection, namespace: readTemporalOptions().namespace, shutdownGraceTime: '10 seconds' } as const;
+  const { namespace } = readTemporalOptions();
+  const common = { connection, namespace, shutdownGraceTime: '10 seconds', ...version } as const;
   const main = await Worker.create({
     ...common,
     ...workflowSource(),
