@@ -1,4 +1,4 @@
-import { setWorkflowOptions } from '@temporalio/workflow';
+import { setWorkflowOptions, workflowInfo } from '@temporalio/workflow';
 import { bindKeyAgain } from './bind-key-again';
 import { generateAccountKey } from './generate-account-key';
 import { readJournals } from './read-journals';
@@ -18,4 +18,7 @@ export { bindKeyAgain, generateAccountKey, readJournals, readOrders };
  * they live for minutes to years, or wait for a node that is down (src/processes/worker-version.ts).
  */
 const pinned: ((...input: never[]) => Promise<unknown>)[] = [bindKeyAgain, generateAccountKey, readJournals, readOrders];
-for (const workflow of pinned) setWorkflowOptions({ versioningBehavior: 'PINNED' }, workflow);
+// Temporal refuses what a worker without a version says about versions
+const options = () =>
+  workflowInfo().currentDeploymentVersion?.deploymentName ? ({ versioningBehavior: 'PINNED' } as const) : {};
+for (const workflow of pinned) setWorkflowOptions(options, workflow);

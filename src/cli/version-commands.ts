@@ -27,9 +27,10 @@ export function addVersionCommands(temporalCommand: Command, run: Run): void {
     .description(
       `new runs begin on this build of the worker, and all but pinned ones go on there; \`${unversioned}\`: on workers without one`,
     )
+    .option('--wait <seconds>', 'how long to wait for workers of the build to ask for work on every queue', integer(0, 600), 0)
     .action(
-      run(async ({ temporal, json }, build: string) => {
-        await versionsOf(temporal).setCurrent(build === unversioned ? null : build);
+      run(async ({ temporal, json }, build: string, { wait }: { wait: number }) => {
+        await versionsOf(temporal).setCurrent(build === unversioned ? null : build, wait * 1_000);
         if (json) printRow({ current: build }, json);
         else print(`current: ${build}`);
       }),

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Client, isGrpcServiceError } from '@temporalio/client';
 import { CommandFailed } from './session';
 
@@ -5,6 +6,7 @@ import { CommandFailed } from './session';
 const [notFound, failedPrecondition] = [5, 9];
 /** Of every change, in the deployment's record at Temporal. */
 const identity = 'gateway-cli';
+const pollMs = 500;
 
 /** temporal.api.enums.v1.WorkerDeploymentVersionStatus, by number. */
 const states = ['unknown', 'inactive', 'current', 'ramping', 'draining', 'drained', 'created'] as const;
@@ -66,13 +68,20 @@ export class WorkerVersions {
 
   /**
    * New runs begin on this build, and all that are not pinned go on there. null: on workers without a version.
-   * @throws CommandFailed when the build is not known, or its workers do not serve every task queue of the build before.
+   * @param waitMs how long its workers may take to ask for work on every queue
+   * @throws CommandFailed when the build is not known then, or its workers do not serve every task queue of the build before.
    */
-  async setCurrent(buildId: string | null): Promise<void> {
+  async setCurrent(buildId: string | null, waitMs = 0): Promise<void> {
     const { namespace, deploymentName } = this;
-    await this.call(() =>
-      this.service.setWorkerDeploymentCurrentVersion({ namespace, deploymentName, buildId: buildId ?? '', identity }),
-    );
+    const request = { namespace, deploymentName, buildId: buildId ?? '', identity };
+    for (const until = Date.now() + waitMs; ; await delay(pollMs)) {
+      try {
+        await this.call(() => this.service.setWorkerDeploymentCurrentVersion(request));
+        return;
+      } catch (error) {
+        if (!(error instanceof CommandFailed) || Date.now() >= until) throw error;
+      }
+    }
   }
 
   /**

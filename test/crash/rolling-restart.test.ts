@@ -166,8 +166,6 @@ test('every process is restarted under load: no request fails that a retry does 
   const results = await Promise.allSettled([restartInTurn(), ...senders.map(transfers), reads(), ...payers.map(settlements)]);
   expect(client.failures).toEqual([]);
   for (const result of results) expect(result).toMatchObject({ status: 'fulfilled' });
-  process.stderr.write(JSON.stringify({ transfers: recipients.size, settlements: settled.size, retried: client.retried, restarts }) + "\n");
-
   expect(restarts).toHaveLength(9);
   for (const { process: name, code, seconds } of restarts) {
     const part = name.replace('second ', '').split(' ')[0] as Part;

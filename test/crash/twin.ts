@@ -1,10 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, readlinkSync } from 'node:fs';
+import path from 'node:path';
+import { projectRoot } from '../../dev/paths';
 import { freePort } from '../../dev/ports';
 import { environmentOf, ownPage } from '../adversary/processes';
 import { waitFor } from '../stack/client';
 import { pids } from '../stack/pause';
+
+const ownDist = path.join(projectRoot, 'dist');
 
 /** A second process of a part beside that of the stack: the same program with the same environment, but for its own listeners. */
 export class Twin {
@@ -15,7 +19,11 @@ export class Twin {
   private command: string[] = [];
   private cwd = '';
 
-  constructor(private readonly part: 'api' | 'worker' | 'authoriser') {}
+  /** `env`: what its environment has besides. `dist`: the folder of another build. */
+  constructor(
+    private readonly part: 'api' | 'worker' | 'authoriser',
+    private readonly other: { env?: NodeJS.ProcessEnv; dist?: string } = {},
+  ) {}
 
   /** Of a second API. */
   get baseUrl(): string {
@@ -55,12 +63,14 @@ export class Twin {
 
   private async copy(): Promise<void> {
     const [pid = 0] = pids(this.part);
-    this.command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').filter(Boolean);
+    const { dist = ownDist, env } = this.other;
+    const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').filter(Boolean);
+    this.command = command.map((part) => (part.startsWith(ownDist) ? path.join(dist, path.relative(ownDist, part)) : part));
     this.cwd = readlinkSync(`/proc/${pid}/cwd`);
     const ports = {
       METRICS_PORT: String(await freePort()),
       ...(this.part === 'api' && { API_PORT: String(await freePort()) }),
     };
-    this.env = { ...environmentOf(pid), ...ports };
+    this.env = { ...environmentOf(pid), ...ports, ...env };
   }
 }
