@@ -34,8 +34,6 @@ const workflows = [
   `${integration}/transfers/{begun-earlier,cancelled,continued,families,first-attempt,later-attempts,refused-sends,signing-nodes,toy-chain*,workflow}.test.ts`,
   `${integration}/{bitcoin/{many,workflow},tron/{many,workflow},solana/{identical,many,workflow},screening/transfers,webhooks/workflow,x402/{workflow,approval-workflow,continued-workflow,sign-workflow,solana-sign-workflow,solana-workflow,unpaid-workflow}}.test.ts`,
 ];
-/** Of the tests in test/e2e, the ones of x402 that take minutes. */
-const payments = [`${__dirname}/test/e2e/{official*,settle,sign,sponsoring}.test.ts`];
 const except = (patterns) => patterns.map((pattern) => `!${pattern}`);
 
 module.exports = {
@@ -49,8 +47,7 @@ module.exports = {
     project('nodes', { ...onParts, testMatch: nodes }),
     project('contracts', { ...onParts, testMatch: contracts }),
     project('workflows', { ...onParts, testMatch: workflows }),
-    project('e2e', { ...onStack, testMatch: ['<rootDir>/test/e2e/**/*.test.ts', ...except(payments)] }),
-    project('payments', { ...onStack, testMatch: payments }),
+    project('e2e', onStack),
     project('replay'),
     // real test networks: by `npm run test:live` alone
     project('live'),

@@ -1,14 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, readlinkSync } from 'node:fs';
-import path from 'node:path';
-import { projectRoot } from '../../dev/paths';
 import { freePort } from '../../dev/ports';
 import { environmentOf, ownPage } from '../adversary/processes';
 import { waitFor } from '../stack/client';
 import { pids } from '../stack/pause';
-
-const ownDist = path.join(projectRoot, 'dist');
 
 /** A second process of a part beside that of the stack: the same program with the same environment, but for its own listeners. */
 export class Twin {
@@ -19,11 +15,7 @@ export class Twin {
   private command: string[] = [];
   private cwd = '';
 
-  /** `env`: what its environment has besides. `dist`: the folder of another build. */
-  constructor(
-    private readonly part: 'api' | 'worker' | 'authoriser',
-    private readonly other: { env?: NodeJS.ProcessEnv; dist?: string } = {},
-  ) {}
+  constructor(private readonly part: 'api' | 'worker' | 'authoriser') {}
 
   /** Of a second API. */
   get baseUrl(): string {
@@ -63,14 +55,12 @@ export class Twin {
 
   private async copy(): Promise<void> {
     const [pid = 0] = pids(this.part);
-    const { dist = ownDist, env } = this.other;
-    const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').filter(Boolean);
-    this.command = command.map((part) => (part.startsWith(ownDist) ? path.join(dist, path.relative(ownDist, part)) : part));
+    this.command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').filter(Boolean);
     this.cwd = readlinkSync(`/proc/${pid}/cwd`);
     const ports = {
       METRICS_PORT: String(await freePort()),
       ...(this.part === 'api' && { API_PORT: String(await freePort()) }),
     };
-    this.env = { ...environmentOf(pid), ...ports, ...env };
+    this.env = { ...environmentOf(pid), ...ports };
   }
 }
