@@ -1,3 +1,4 @@
+import { appendFileSync } from 'node:fs';
 import path from 'node:path';
 import { type Command, endProcess, logTail, lowerPriority, processIdentity, sleep, spawnLogged, until } from './processes';
 import { Reaper } from './reaper';
@@ -149,7 +150,7 @@ export class Supervisor {
       const how: string = child ? await child.exited : 'could not be started';
       if (this.stopping) return;
       if (child && Date.now() - child.startedAtMs > stableAfterMs) delayMs = firstDelayMs;
-      this.options.log(
+      this.note(
         `${spec.name}${child ? ` (pid ${child.pid})` : ''} ${how}: starting it again${delayMs > 1000 ? ` in ${Math.round(delayMs / 1000)} s, see ${this.logFile(spec.name)}` : ''}`,
       );
       await this.pause(delayMs);
@@ -165,7 +166,7 @@ export class Supervisor {
     void child.exited.then((how) => (end = how));
     const problem = await this.waitUntilReady(child, () => end);
     if (this.stopping || end !== undefined) return;
-    this.options.log(
+    this.note(
       problem
         ? `${child.name} (pid ${child.pid}) ${problem}, see ${this.logFile(child.name)}`
         : `${child.name} is back (pid ${child.pid})`,
@@ -176,6 +177,12 @@ export class Supervisor {
     await endProcess(child.pid, child.identity, child.stopSignal, child.spec.stopTimeoutMs ?? 10_000);
     if (this.children.get(child.name) === child) this.children.delete(child.name);
     this.options.changed(this.processes);
+  }
+
+  /** Also where the logs are, so that the reason of a restart is known when nobody saw the terminal. */
+  private note(line: string): void {
+    this.options.log(line);
+    appendFileSync(this.logFile('supervisor'), `${new Date().toISOString()} ${line}\n`);
   }
 
   private async pause(ms: number): Promise<void> {

@@ -4,6 +4,7 @@ import { integer } from './options';
 import { print, printNames } from './output';
 import type { Run } from './run';
 import { registerSearchAttributes } from './search-attributes';
+import { addVersionCommands } from './version-commands';
 
 /** Longer than a transfer takes, so that the run of one that has ended can still be looked at. */
 const defaultRetentionDays = 30;
@@ -15,9 +16,9 @@ interface SetupOptions {
 
 /** temporal */
 export function addTemporalCommands(program: Command, run: Run): void {
-  program
-    .command('temporal')
-    .description('the workflow service')
+  const temporalCommand = program.command('temporal').description('the workflow service');
+  addVersionCommands(temporalCommand, run);
+  temporalCommand
     .command('setup')
     .description('register the search attributes')
     .option('--create-namespace', 'make the namespace (TEMPORAL_NAMESPACE) if it is missing; one that is there stays as it is')

@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import { nodeVariables } from './node-variables';
 import { tracingVariables } from './tracing-variables';
-import { perMinute, port, secretText, variable } from './variable';
+import { buildId, deploymentName, perMinute, port, secretText, variable } from './variable';
 
 /**
  * The environment variables of all processes with their documentation, from which `npm run env:example` writes `.env.example`. Chain
@@ -187,6 +187,16 @@ export const variables = {
       .pattern(/^[1-9]\d{0,5}(,[1-9]\d{0,5}){0,19}$/)
       .default('5,300,1800,7200,18000,36000,50400,72000,86400'),
     'Seconds before each retry of a webhook delivery, separated by commas; after the last one the delivery has failed.',
+  ),
+  TEMPORAL_WORKER_BUILD_ID: variable(
+    'worker',
+    buildId().optional(),
+    'Build of this worker, another one for each release; set together with TEMPORAL_DEPLOYMENT_NAME. A worker of a new build gets no work until `gateway temporal set-current`.',
+  ),
+  TEMPORAL_DEPLOYMENT_NAME: variable(
+    'worker, cli',
+    deploymentName().optional(),
+    'Name of the worker deployment that the processes of the worker belong to, such as gateway; not set: workers have no versions (docs/upgrades.md).',
   ),
   ORDER_KEY: variable(
     'authoriser',

@@ -34,7 +34,14 @@ const perEndpoint = { permits: 8, maxWaiting: 32, maxWaitMs: 1_000 };
 export interface WebhookWorkerOptions {
   worker: Pick<
     WorkerOptions,
-    'connection' | 'namespace' | 'shutdownGraceTime' | 'workflowBundle' | 'workflowsPath' | 'interceptors' | 'sinks'
+    | 'connection'
+    | 'namespace'
+    | 'shutdownGraceTime'
+    | 'workflowBundle'
+    | 'workflowsPath'
+    | 'interceptors'
+    | 'sinks'
+    | 'workerDeploymentOptions'
   >;
   databaseUrl: string;
   temporal: Client;

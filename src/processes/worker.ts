@@ -48,6 +48,7 @@ import { answers, runMain, shutdownSignal, untilUp } from './process';
 import { connectWorkers, logTemporalWith, runUntil } from './temporal-worker';
 import { tracedWorker } from './traced-worker';
 import { runWebhookWorker } from './webhook-worker';
+import { workerVersion, workerVersionVariables } from './worker-version';
 import {
   createDeliveries,
   generationLimitVariables,
@@ -83,7 +84,9 @@ runMain('worker', async () => {
     ...startLimitVariables,
     ...generationLimitVariables,
     'KEY_POOL_SIZE',
+    ...workerVersionVariables,
   ]);
+  const version = workerVersion(config);
   const logger = createLogger('worker', config.LOG_LEVEL);
   const stop = shutdownSignal();
   const stopTracing = startTracing('worker', logger);
@@ -137,6 +140,7 @@ runMain('worker', async () => {
 
   const common = {
     ...tracedWorker,
+    ...version,
     connection,
     namespace: readTemporalOptions().namespace,
     shutdownGraceTime: '10 seconds',

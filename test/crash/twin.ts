@@ -36,11 +36,21 @@ export class Twin {
     await waitFor(isReady, { timeoutMs: 60_000 });
   }
 
-  async kill(): Promise<void> {
-    if (!this.child || this.child.exitCode !== null || this.child.signalCode !== null) return;
-    const exited = once(this.child, 'exit');
-    this.child.kill('SIGKILL');
-    await exited;
+  kill(): Promise<number | null> {
+    return this.end('SIGKILL');
+  }
+
+  /** As a supervisor does before a restart; resolves with its exit code, null if another signal ended it. */
+  stop(): Promise<number | null> {
+    return this.end('SIGTERM');
+  }
+
+  private async end(signal: NodeJS.Signals): Promise<number | null> {
+    if (!this.child || this.child.exitCode !== null || this.child.signalCode !== null) return null;
+    const exited = once(this.child, 'exit') as Promise<[number | null]>;
+    this.child.kill(signal);
+    const [code] = await exited;
+    return code;
   }
 
   private async copy(): Promise<void> {

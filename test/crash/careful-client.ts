@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ApiClient, Answer, RequestOptions } from '../../dev/demo/client';
+
+/** For one request; a process that is started again is back much earlier. */
+const retryForMs = 60_000;
+const betweenServersMs = 100;
+
+/** What a connection to a server says that is not there, or that is just ending. */
+const connectionErrors = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'];
+
+const codeOf = (error: unknown): string =>
+  (error as { cause?: { code?: string } }).cause?.code ?? (error instanceof Error ? error.message : String(error));
+
+/**
+ * A client as docs/integration.md asks for: a request that finds no server, or that is answered 503 with Retry-After, is sent again with the
+ * same Idempotency-Key, to the next server. Any other answer than the one that is expected is on record.
+ */
+export class CarefulClient {
+  /** What no retry is for. */
+  readonly failures: string[] = [];
+  /** What was sent again, by its reason. */
+  readonly retried: Record<string, number> = {};
+  private turn = 0;
+
+  constructor(private readonly servers: readonly ApiClient[]) {}
+
+  /** The answer with the status `expected`. @throws Error for any other, which is then one of `failures`. */
+  async request<T>(
+    method: string,
+    path: string,
+    expected: number,
+    { headers, ...options }: RequestOptions = {},
+  ): Promise<Answer<T>> {
+    const request = { ...options, headers: { ...(method === 'POST' && { 'idempotency-key': randomUUID() }), ...headers } };
+    for (const until = Date.now() + retryForMs; Date.now() < until;) {
+      const server = this.servers[(this.turn += 1) % this.servers.length] as ApiClient;
+      const answer = await server.request<T>(method, path, request).catch((error: unknown) => codeOf(error));
+      if (typeof answer === 'string') {
+        if (!connectionErrors.includes(answer)) return this.fail(`${method} ${path}: ${answer}`);
+        this.retry(answer);
+        await delay(betweenServersMs);
+        continue;
+      }
+      if (answer.status === expected) return answer;
+      const seconds = answer.headers.get('retry-after');
+      if (answer.status !== 503 || seconds === null)
+        return this.fail(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+      this.retry(`503 ${(answer.body as { code?: string }).code ?? ''}`);
+      await delay(Number(seconds) * 1_000);
+    }
+    return this.fail(`${method} ${path}: not answered within ${retryForMs} ms`);
+  }
+
+  private retry(reason: string): void {
+    this.retried[reason] = (this.retried[reason] ?? 0) + 1;
+  }
+
+  private fail(reason: string): never {
+    this.failures.push(reason);
+    throw new Error(reason);
+  }
+}
