@@ -27,8 +27,7 @@ describe('the compose file with its variables replaced', () => {
   (composer ? it : it.skip)(
     'is what docker-compose makes of it with try.env (skipped where docker-compose is not installed)',
     async () => {
-      // version 1 does not replace a variable in the default of another one
-      const env = { PATH: process.env.PATH, HOME: process.env.HOME, GATEWAY_OPERATOR: 'ada' };
+      const env = { PATH: process.env.PATH, HOME: process.env.HOME };
       const args = ['--env-file', tryFile, '-f', path.join(projectRoot, 'docker-compose.yml'), 'config'];
       const { stdout } = await promisify(execFile)(composer ?? '', args, { env });
       // it prints what can be read again: a dollar sign twice
@@ -37,10 +36,11 @@ describe('the compose file with its variables replaced', () => {
         Object.fromEntries(
           Object.entries(services).map(([name, { image, environment = {}, command, entrypoint, user }]) => [
             name,
-            { image, environment, command, entrypoint, user },
+            // version 1 does not replace the variable in the default of this one
+            { image, environment: { ...environment, GATEWAY_OPERATOR: undefined }, command, entrypoint, user },
           ]),
         );
-      expect(compared(resolveCompose({ ...tryVariables, GATEWAY_OPERATOR: 'ada' }).services)).toEqual(compared(theirs));
+      expect(compared(resolveCompose(tryVariables).services)).toEqual(compared(theirs));
     },
   );
 });
