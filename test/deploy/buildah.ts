@@ -44,8 +44,10 @@ export class Buildah {
 
   /** What the image starts with. */
   async startOf(image: string): Promise<{ entrypoint: string[]; command: string[] }> {
-    const text = await this.run(['inspect', '--type', 'image', '--format', '{{json .OCIv1.Config}}', image]);
-    const { Entrypoint, Cmd } = JSON.parse(text) as { Entrypoint?: string[]; Cmd?: string[] };
+    const { OCIv1 } = JSON.parse(await this.run(['inspect', '--type', 'image', image])) as {
+      OCIv1: { config?: { Entrypoint?: string[]; Cmd?: string[] } };
+    };
+    const { Entrypoint, Cmd } = OCIv1.config ?? {};
     return { entrypoint: Entrypoint ?? [], command: Cmd ?? [] };
   }
 

@@ -3,6 +3,7 @@ import { appendFileSync } from 'node:fs';
 
 const keptCharacters = 1_000_000;
 const shownLines = 25;
+const shownLength = 400;
 
 export interface CommandOptions {
   timeoutMs: number;
@@ -16,7 +17,7 @@ export interface CommandOptions {
 export class CommandFailed extends Error {
   constructor(command: readonly string[], reason: string, output: string) {
     const lines = output.trimEnd().split('\n').slice(-shownLines);
-    super([`${command.join(' ')}: ${reason}`, ...lines.map((line) => `  | ${line}`)].join('\n'));
+    super([`${command.join(' ')}: ${reason}`, ...lines.map((line) => `  | ${line.slice(0, shownLength)}`)].join('\n'));
   }
 }
 

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, mkdirSync, chmodSync, chownSync, existsSync, openSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { logTail, until } from '../../dev/processes';
-import { mounts, type Service, words } from '../unit/deploy/compose-file';
+import { mounts, type Service } from '../unit/deploy/compose-file';
 import type { Buildah } from './buildah';
 import { CommandFailed, run } from './commands';
 import type { Networks } from './networks';
@@ -22,6 +22,7 @@ interface Running {
 /** Containers of the services of the compose file, each in its own network namespace. */
 export class Containers {
   private readonly created = new Set<string>();
+  private isClosed = false;
   private readonly running = new Map<string, Running>();
 
   constructor(
@@ -104,6 +105,7 @@ export class Containers {
 
   /** Ends all that runs, and removes the containers. */
   async removeAll(): Promise<void> {
+    this.isClosed = true;
     for (const name of Object.keys(this.services)) {
       const left = await this.parts.networks.pids(name).catch(() => []);
       for (const pid of mainProcesses(left)) end(pid);
@@ -130,6 +132,7 @@ export class Containers {
   }
 
   private async create(name: string, image: string): Promise<string> {
+    if (this.isClosed) throw new Error(`${name} is not started any more`);
     const container = this.containerName(name);
     if (!this.created.has(container)) {
       await this.parts.buildah.run(['from', '--pull-never', '--name', container, image]);
@@ -186,9 +189,6 @@ export class Containers {
     return folder;
   }
 }
-
-/** `words` of a service without placeholders; used to tell what a message is about. */
-export const describe = (name: string, service: Service): string => `${name}: ${words(service).join(' ').split('\n')[0]}`;
 
 function end(pid: number): void {
   try {

@@ -10,6 +10,7 @@ import { run } from './commands';
 const mirror = 'http://deb.debian.org/debian';
 const release = 'bookworm';
 const debian = `localhost/custody-gateway-test-debian:${release}`;
+const others = `localhost/custody-gateway-test-others:${release}`;
 const entrypointFile = path.join(__dirname, 'postgres-entrypoint.sh');
 const temporalVersion = 'v1.29.1';
 /** Of the image of Node that the Dockerfile names. */
@@ -56,25 +57,28 @@ export async function keepImagesOfOthers(buildah: Buildah, { services }: Compose
   const programs = await keepTemporal();
   const config = ['--entrypoint', JSON.stringify(['/usr/local/bin/postgres-entrypoint.sh'])];
   const entrypoint = readFileSync(entrypointFile, 'utf8');
+  const made = { from: debian, recipe: recipe(temporalVersion, entrypoint, ...packages), config };
+  await buildah.keepImage(others, made, async (container, folder) => {
+    const inside = (...command: string[]) => buildah.runInside(container, command);
+    for (const [user, id, home] of [
+      ['postgres', '999', '/var/lib/postgresql'],
+      ['temporal', '1000', '/home/temporal'],
+    ] as const) {
+      await inside('groupadd', '--gid', id, user);
+      await inside('useradd', '--uid', id, '--gid', user, '--home-dir', home, user);
+    }
+    // no cluster of its own
+    mkdirSync(path.join(folder, 'etc/postgresql-common'), { recursive: true });
+    writeFileSync(path.join(folder, 'etc/postgresql-common/createcluster.conf'), 'create_main_cluster = false\n');
+    await inside('apt-get', 'update');
+    await inside('env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', 'install', '-y', '--no-install-recommends', ...packages);
+    await inside('sh', '-c', 'ln -s /usr/lib/postgresql/*/bin/* /usr/local/bin/');
+    await inside('install', '-d', '-o', 'postgres', '-g', 'postgres', '-m', '700', '/var/lib/postgresql/data');
+    for (const [name, file] of Object.entries(programs)) copyFileSync(file, path.join(folder, 'usr/local/bin', name));
+    copyFileSync(entrypointFile, path.join(folder, 'usr/local/bin/postgres-entrypoint.sh'));
+  });
   for (const { image } of [services.postgres, services['temporal-schema'], services.temporal].flatMap((it) => it ?? []))
-    await buildah.keepImage(
-      `localhost/${image}`,
-      { from: debian, recipe: recipe(temporalVersion, entrypoint, ...packages), config },
-      async (container, folder) => {
-        const inside = (...command: string[]) => buildah.runInside(container, command);
-        await inside('groupadd', '--gid', '999', 'postgres');
-        await inside('useradd', '--uid', '999', '--gid', 'postgres', '--home-dir', '/var/lib/postgresql', 'postgres');
-        // no cluster of its own
-        mkdirSync(path.join(folder, 'etc/postgresql-common'), { recursive: true });
-        writeFileSync(path.join(folder, 'etc/postgresql-common/createcluster.conf'), 'create_main_cluster = false\n');
-        await inside('apt-get', 'update');
-        await inside('env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', 'install', '-y', '--no-install-recommends', ...packages);
-        await inside('sh', '-c', 'ln -s /usr/lib/postgresql/*/bin/* /usr/local/bin/');
-        await inside('install', '-d', '-o', 'postgres', '-g', 'postgres', '-m', '700', '/var/lib/postgresql/data');
-        for (const [name, file] of Object.entries(programs)) copyFileSync(file, path.join(folder, 'usr/local/bin', name));
-        copyFileSync(entrypointFile, path.join(folder, 'usr/local/bin/postgres-entrypoint.sh'));
-      },
-    );
+    await buildah.run(['tag', others, `localhost/${image}`]);
 }
 
 /** Builds a target of the Dockerfile. Packages come from npm's cache of the test where they are there. */

@@ -62,10 +62,16 @@ async function main(folder: string, onCleanUp: (cleanUp: () => Promise<void>) =>
   });
   await step('networks', () => networks.create());
   const volumes = path.join(folder, 'volumes');
+  // as the engine does: each as soon as what it waits for is ready, so that the API becomes healthy once the nodes are
+  const up = new Map<string, Promise<unknown>>();
   for (const name of order) {
-    if (daemons.includes(name)) await step(`${name} is healthy`, () => containers.startHealthy(name));
-    else await step(`${name} ends`, () => containers.runToEnd(name));
+    const earlier = Promise.all(Object.keys(service(name).depends_on ?? {}).map((other) => up.get(other)));
+    const start = daemons.includes(name)
+      ? () => step(`${name} is healthy`, () => containers.startHealthy(name))
+      : () => step(`${name} ends`, () => containers.runToEnd(name));
+    up.set(name, earlier.then(start));
   }
+  await Promise.all(up.values());
   const secrets = hashSecrets(volumes);
   const transfer = await step('a transfer by the lines of README.md is CONFIRMED', () =>
     makeFirstTransfer(containers, service('postgres').image),
