@@ -65,8 +65,8 @@ async function main(folder: string, onCleanUp: (cleanUp: () => Promise<void>) =>
   // as the engine does: each as soon as what it waits for is ready, so that the API becomes healthy once the nodes are
   const up = new Map<string, Promise<unknown>>();
   for (const name of order) {
-    const earlier = Promise.all(Object.keys(service(name).depends_on ?? {}).map((other) => up.get(other)));
-    const start = daemons.includes(name)
+    const earlier = Promise.all(Object.keys(service(name).depends_on ?? {}).map((other) => up.get(other) ?? Promise.resolve()));
+    const start: () => Promise<unknown> = daemons.includes(name)
       ? () => step(`${name} is healthy`, () => containers.startHealthy(name))
       : () => step(`${name} ends`, () => containers.runToEnd(name));
     up.set(name, earlier.then(start));
