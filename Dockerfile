@@ -1,8 +1,12 @@
 # Targets: gateway (all processes of the gateway, and the command line), mpc-node (a signing node alone), try (with local chains; for
 # `docker compose --env-file try.env up`, never for a deployment).
-FROM node:24.11.1-bookworm-slim AS sources
+FROM node:24.11.1-bookworm-slim AS packages
 WORKDIR /app
-COPY package.json package-lock.json .npmrc .swcrc ./
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --ignore-scripts
+
+FROM packages AS sources
+COPY .swcrc ./
 COPY scripts scripts
 COPY src src
 COPY workflows workflows
@@ -15,10 +19,10 @@ COPY native/threshold/wasm native/threshold/wasm
 FROM sources AS try-build
 COPY dev dev
 # the test contracts too: the file system is read-only when it runs
-RUN npm ci --ignore-scripts && npm run build && node -e "require('./dist/dev/contracts').contractArtifacts()"
+RUN npm run build && node -e "require('./dist/dev/contracts').contractArtifacts()"
 
 FROM sources AS build
-RUN npm ci --ignore-scripts && npm run build && npm prune --omit=dev --omit=optional --ignore-scripts
+RUN npm run build && npm prune --omit=dev --omit=optional --ignore-scripts
 
 FROM build AS mpc-node-files
 RUN node scripts/mpc-node-image.mjs /node

@@ -28,7 +28,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['src/processes/**', 'src/cli/**', 'dev/**', 'scripts/**', 'bin/**', '**/*.mjs', '**/*.cjs'],
+    files: ['src/processes/**', 'src/cli/**', 'dev/**', 'scripts/**', 'bin/**', 'test/deploy/**', '**/*.mjs', '**/*.cjs'],
     rules: { 'no-console': 'off' },
   },
   { files: ['**/*.mjs', '**/*.cjs', '**/*.js'], extends: [tseslint.configs.disableTypeChecked] },

@@ -9,9 +9,10 @@ import { promisify } from 'node:util';
 const buildTimeoutMs = 15 * 60_000;
 
 /** Outside node_modules, so that `npm ci` does not delete a build that took minutes. */
-export function binFolder(): string {
-  return path.join(process.env.XDG_CACHE_HOME || path.join(homedir(), '.cache'), 'custody-gateway', 'bin');
-}
+export const cacheFolder = (): string =>
+  path.join(process.env.XDG_CACHE_HOME || path.join(homedir(), '.cache'), 'custody-gateway');
+
+export const binFolder = (): string => path.join(cacheFolder(), 'bin');
 
 export function isExecutable(file: string): boolean {
   try {
@@ -30,12 +31,18 @@ export const findOnPath = (name: string): string | undefined =>
     .find(isExecutable);
 
 /**
- * Builds a program into `binFolder`.
+ * Builds a program into a folder, by default `binFolder`.
  * @throws Error with the reason: Go is not installed, the module cannot be fetched, or the build fails
  */
 export async function goInstall(
   goPackage: string,
-  { what, usual, progress }: { what: string; usual: string; progress: (text: string) => void },
+  {
+    what,
+    usual,
+    progress,
+    folder = binFolder(),
+    env = {},
+  }: { what: string; usual: string; progress: (text: string) => void; folder?: string; env?: Record<string, string> },
 ): Promise<void> {
   const version = await promisify(execFile)('go', ['env', 'GOVERSION'], { timeout: 10_000 }).then(
     ({ stdout }) => stdout.trim(),
@@ -50,7 +57,7 @@ export async function goInstall(
   try {
     await new Promise<void>((resolve, reject) => {
       const child = spawn('go', ['install', goPackage], {
-        env: { ...process.env, GOBIN: binFolder() },
+        env: { ...process.env, ...env, GOBIN: folder },
         stdio: ['ignore', 'ignore', 'pipe'],
         timeout: buildTimeoutMs,
       });

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Client } from 'pg';
 import { databaseRoles } from '../../platform/database-roles';
@@ -28,8 +28,9 @@ interface Wanted {
 }
 
 /**
- * Makes the logins and databases of the gateway, of the three signing nodes and of Temporal that are missing, and grants a login its
- * group role. Nothing else is changed: no password, no owner, no right that is there.
+ * Makes the logins and databases of the gateway, of the signing nodes and of Temporal that are missing, and grants a login its
+ * group role. Nothing else is changed: no password, no owner, no right that is there. A node without a file in the folder has its
+ * database elsewhere.
  * @param folder with the files that `gateway setup files` has written for it
  * @returns what was made, such as `login gateway_owner`
  * @throws GatewayError naming a login or database that is there and is another one; ConfigError when a file is missing or wrong.
@@ -47,7 +48,8 @@ export async function setUpDatabases(folder: string): Promise<string[]> {
 }
 
 function readWanted(folder: string): Wanted[] {
-  const gateway = databaseLogins.map(({ login, database, file, role }): Wanted => {
+  const logins = databaseLogins.filter(({ file, folder: owner }) => !isNode(owner) || existsSync(path.join(folder, file)));
+  const gateway = logins.map(({ login, database, file, role }): Wanted => {
     const url = new URL(readSecret(folder, file, findUrlWeakness(login, database)));
     return { login, password: url.password, file, role, createsRoles: login === 'gateway_owner', databases: [database] };
   });
@@ -55,6 +57,8 @@ function readWanted(folder: string): Wanted[] {
   const password = readSecret(folder, file, findPasswordWeakness);
   return [...gateway, { login, password, file, role: null, createsRoles: false, databases }];
 }
+
+const isNode = (folder: string): boolean => folder.startsWith('mpc-node-');
 
 async function makeGroupRole(client: Client, role: string, made: string[]): Promise<void> {
   const { rowCount } = await client.query('select 1 from pg_roles where rolname = $1', [role]);

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Client } from 'pg';
@@ -53,6 +53,20 @@ beforeAll(async () => {
 beforeEach(run);
 afterEach(removeAll);
 afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+it('leaves out a node whose database is elsewhere, and nothing of the gateway', async () => {
+  await removeAll();
+  const without = (name: string) => {
+    const copy = mkdtempSync(path.join(tmpdir(), 'setup-elsewhere-'));
+    cpSync(from, copy, { recursive: true });
+    rmSync(path.join(copy, name));
+    return setUpDatabases(copy).finally(() => rmSync(copy, { recursive: true }));
+  };
+  const made = await without('mpc-node-2_url');
+  expect(made).toEqual(expect.arrayContaining(['login gateway_mpc_1', 'database gateway_mpc_3']));
+  expect(made.filter((name) => name.includes('gateway_mpc_2'))).toEqual([]);
+  await expect(without('worker_url')).rejects.toThrow(/worker_url cannot be read \(ENOENT\)/);
+});
 
 it('makes what every process starts with: the owner migrates, each process has its own rights, each node its own database', async () => {
   const owner = createDatabase({

@@ -17,8 +17,9 @@ export interface Service {
   ports?: string[];
   profiles?: string[];
   depends_on?: Record<string, { condition: string }>;
-  healthcheck?: { test: string[] };
+  healthcheck?: { test: string[]; interval: string; retries: number; start_period: string };
   stop_grace_period?: string;
+  tmpfs: string[];
   read_only: boolean;
   cap_drop: string[];
   cap_add?: string[];
@@ -27,7 +28,7 @@ export interface Service {
   pids_limit: number;
 }
 
-interface ComposeFile {
+export interface ComposeFile {
   services: Record<string, Service>;
   networks: Record<string, unknown>;
   volumes: Record<string, unknown>;

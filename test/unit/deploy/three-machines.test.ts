@@ -1,0 +1,55 @@
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { findOnPath } from '../../../dev/binaries';
+import { projectRoot } from '../../../dev/paths';
+import { loadRegistry } from '../../../src/chains/registry';
+import { setUpFiles } from '../../../src/cli/setup/deployment-files';
+import { findKekWeakness, findPasswordWeakness } from '../../../src/cli/setup/weakness';
+import { nodeIndexes } from '../../../src/messages/nodes';
+import { Identity, readNodeKeys } from '../../../src/mpc/identity';
+
+const documented = readFileSync(path.join(projectRoot, 'docs/deployment.md'), 'utf8');
+/** The commands of one of the two operators, as they stand in docs/deployment.md. */
+const commandsOf = (who: 'operator' | 'gateway'): string => {
+  const [, code] = new RegExp(`\`\`\`sh ${who}\n([\\s\\S]*?)\`\`\``).exec(documented) ?? [];
+  if (code === undefined) throw new Error(`docs/deployment.md has no commands of the ${who}`);
+  return code;
+};
+
+const root = mkdtempSync(path.join(tmpdir(), 'three-machines-'));
+const inRoot = (...names: string[]) => path.join(root, ...names);
+const read = (...names: string[]) => readFileSync(inRoot(...names), 'utf8');
+const shell = (code: string, cwd: string) => execFileSync('bash', ['-euo', 'pipefail', '-c', code], { cwd, stdio: 'pipe' });
+const setUp = () => setUpFiles({ root: inRoot('deployment'), registry: loadRegistry('sandbox', ['ethereum']) });
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+(findOnPath('openssl') ? it : it.skip)(
+  'what docs/deployment.md says for three machines makes three nodes with keys that only they have (skipped where openssl is not installed)',
+  async () => {
+    await setUp();
+    for (const index of nodeIndexes) {
+      mkdirSync(inRoot(`operator-${index}`));
+      shell(commandsOf('operator').replaceAll('mpc-node-1', `mpc-node-${index}`), inRoot(`operator-${index}`));
+      copyFileSync(inRoot(`operator-${index}`, `mpc-node-${index}.csr`), inRoot(`mpc-node-${index}.csr`));
+    }
+    shell(commandsOf('gateway'), root);
+    for (const index of nodeIndexes) {
+      const own = (name: string) => read(`operator-${index}`, name).trim();
+      const given = (name: string) => read('deployment', `mpc-node-${index}`, name);
+      expect([findKekWeakness(own('kek')), findPasswordWeakness(own('database_password'))]).toEqual([null, null]);
+      for (const name of ['kek', 'tls_key', 'database_password'])
+        expect(statSync(inRoot(`operator-${index}`, name)).mode & 0o077).toBe(0);
+      for (const name of ['kek', 'tls_key', 'database_url'])
+        expect(existsSync(inRoot('deployment', `mpc-node-${index}`, name))).toBe(false);
+      const files = { cert: given('tls_cert'), ca: given('tls_ca'), peerCerts: given('node_certs') };
+      expect(() => new Identity({ index, key: own('tls_key'), ...files })).not.toThrow();
+      const other = read(`operator-${(index % 3) + 1}`, 'tls_key');
+      expect(() => new Identity({ index, key: other, ...files })).toThrow();
+    }
+    for (const process of ['api', 'worker', 'authoriser', 'operator'])
+      expect([...readNodeKeys(read('deployment', process, 'node_certs')).keys()].sort()).toEqual([1, 2, 3]);
+    await expect(setUp()).rejects.toThrow(/mpc-node-1/);
+  },
+);
