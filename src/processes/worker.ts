@@ -9,7 +9,6 @@ import { createTransferActivities } from '../../activities/transfer';
 import { chainTaskQueue, followTaskQueue, mainTaskQueue } from '../messages/task-queues';
 import type { ChainClient } from '../chains/chain-client';
 import { createChainClients, createFollowClients } from '../chains/clients';
-import { getFamily } from '../chains/families';
 import { loadRegistry } from '../chains/registry';
 import { confirmDeposits } from '../deposits/confirm';
 import { orphanDeposits } from '../deposits/orphan';
@@ -20,7 +19,6 @@ import { ChainAlarms } from '../following/chain-alarms';
 import { collectPoolMetrics } from '../health/pool-metrics';
 import { Collector } from '../monitoring/collector';
 import { readNodeKeys } from '../mpc/identity';
-import { OutboxDispatcher } from '../outbox/dispatcher';
 import { WorkflowOutbox } from '../outbox/outbox';
 import { readConfig } from '../platform/config';
 import { createDatabase } from '../platform/database';
@@ -31,23 +29,18 @@ import { SecretBox } from '../platform/secret-box';
 import { createTemporalClient, readTemporalOptions } from '../platform/temporal';
 import { startTracing } from '../platform/tracing/start';
 import { createTargetGuard } from '../webhooks/ssrf-guard';
-import { dispatchBlacklists } from '../screening/distribution';
-import { SettlerWatch } from '../settlers/watch';
-import { sendRequestedWithdrawals } from '../settlers/withdrawals/send';
-import { expireApprovals } from '../transfers/screen/approval-expiry';
 import { StartLimits } from '../transfers/start/start-limits';
 import { countSponsored } from '../x402/settlement/send-approval';
 import { observationSignaller, startCancelReopened, transferWorkflowsOn } from '../transfers/start/workflows';
 import { GenerationLimits } from '../wallets/generation-limits';
 import { keyGenerationOn } from '../wallets/key-generation';
-import { fillKeyPool } from '../wallets/key-pool';
-import { restartLostGenerations } from '../wallets/lost-generations';
 import { startFollowers } from './followers';
-import { type PeriodicJob, runPeriodically } from './periodic-jobs';
+import { runPeriodically } from './periodic-jobs';
 import { answers, runMain, shutdownSignal, untilUp } from './process';
 import { connectWorkers, logTemporalWith, runUntil } from './temporal-worker';
 import { tracedWorker } from './traced-worker';
 import { runWebhookWorker } from './webhook-worker';
+import { workerJobs } from './worker-jobs';
 import { workerVersion, workerVersionVariables } from './worker-version';
 import {
   createDeliveries,
@@ -210,31 +203,11 @@ runMain('worker', async () => {
     await Promise.all(workers.map((worker) => runUntil(worker, stop)));
   };
 
-  const dispatcher = new OutboxDispatcher(database, deliveries, logger);
   const collector = new Collector({ database: readings, registry, poolSize: config.KEY_POOL_SIZE, log: logger });
-  const settlers = new SettlerWatch(database, getFamily, logger);
-  const jobs: PeriodicJob[] = [
-    { name: 'dispatch blacklists', everyMs: 1_000, run: () => dispatchBlacklists(database, temporal, logger) },
-    { name: 'dispatch the outbox of workflows', everyMs: 200, run: () => dispatcher.dispatch() },
-    {
-      name: 'start lost key generations again',
-      everyMs: 60_000,
-      run: () => restartLostGenerations(database, keyGeneration),
-    },
-    {
-      name: 'fill the pool of keys',
-      everyMs: 5_000,
-      run: () => fillKeyPool(database, temporal, config.KEY_POOL_SIZE),
-    },
-    { name: 'reject transfers that nobody has approved in time', everyMs: 1_000, run: () => expireApprovals(database, outbox) },
-    {
-      name: 'send what is withdrawn from settlers',
-      everyMs: 1_000,
-      run: () => sendRequestedWithdrawals({ database, registry, getFamily }),
-    },
-    { name: 'read metrics', everyMs: 15_000, run: () => collector.run() },
-    { name: 'measure the settlers', everyMs: 30_000, run: () => settlers.run() },
-  ];
+  const jobs = workerJobs({
+    ...{ database, temporal, registry, deliveries, outbox, keyGeneration, collector },
+    ...{ keyPoolSize: config.KEY_POOL_SIZE, log: logger },
+  });
   const webhooks = runWebhookWorker({
     worker: { ...common, ...workflowSource() },
     databaseUrl: config.DATABASE_URL,

@@ -34,6 +34,9 @@ export const exempt: Record<string, readonly string[]> = {
     'workflows/transfer/index.ts: setHandler(abandonUpdate, () => state.onAbandon(), { validator: () => state.assertAbandonable() });',
     'workflows/transfer/index.ts: setHandler(retryUpdate, () => state.onRetry(), { validator: () => state.assertRetryable() });',
   ],
+  'histories are recorded on workers without a version': [
+    "workflows/index.ts: workflowInfo().currentDeploymentVersion?.deploymentName ? ({ versioningBehavior: 'PINNED' } as const) : {};",
+  ],
   'text in place of one that is missing': [
     "workflows/transfer/confirm.ts: const link = seen.hash && explorerTx?.replace('{hash}', seen.hash);",
     "workflows/transfer/index.ts: message: `${reason ?? 'The transfer failed'}. The amount is unlocked again; a new transfer can be made.`,",

@@ -5,6 +5,7 @@ import { projectRoot } from '../../dev/paths';
 import { bootStack, type RunningStack } from '../../dev/stack';
 import { whileHeld } from './held';
 import { PostgresProxy } from './postgres-proxy';
+import { SpanReceiver } from './span-receiver';
 import { prepareBtcd } from './prepare-btcd';
 import { sweepOldRuns } from './sweep';
 
@@ -12,6 +13,7 @@ export interface TestStack {
   running: RunningStack;
   dataDir: string;
   proxy: PostgresProxy | undefined;
+  spans: SpanReceiver | undefined;
 }
 
 /** Where a wallet is created now and then, one key waits for it; elsewhere the nodes would generate keys beside what is tested or measured. */
@@ -29,7 +31,7 @@ interface JestProject {
 }
 
 /** The developer's environment must not affect the tests: they start everything themselves. */
-const overrides = /^(DATABASE_(OWNER_)?URL|TEMPORAL_(ADDRESS|NAMESPACE)|CHAINS$|CHAIN_\w+_RPC_URLS|MPC_NODE_|API_)/;
+const overrides = /^(DATABASE_(OWNER_)?URL|TEMPORAL_(ADDRESS|NAMESPACE)|CHAINS$|CHAIN_\w+_RPC_URLS|MPC_NODE_|API_|OTEL_)/;
 
 /**
  * One fresh stack for all test files of a run, on free ports: the compiled processes, supervised by this one. With
@@ -61,13 +63,16 @@ export default async function startStack({ testPathPatterns }: JestRun, { displa
     env.MAX_PENDING_STARTS_PER_CLIENT ??= '20000';
   }
   env.KEY_POOL_SIZE ??= keyPoolSize(displayName?.name, testPathPatterns);
+  // everywhere else the processes run without traces, as they do by default
+  const spans = displayName?.name === 'e2e' ? await SpanReceiver.start() : undefined;
+  if (spans) env.OTEL_EXPORTER_OTLP_ENDPOINT = process.env.GATEWAY_TEST_SPANS = spans.url;
   const beforeStart = (name: string) => whileHeld(dataDir, name);
   // elsewhere the generation of one more key would take time from what is tested
-  const settlers = ['e2e', 'crash', 'bench'].includes(displayName?.name ?? '');
+  const settlers = ['e2e', 'payments', 'crash', 'bench'].includes(displayName?.name ?? '');
   const running = await bootStack({
     ...{ dataDir, env, quiet: true, throwaway: true, reset: true },
     ...{ settlers, routeDatabase, beforeStart },
   });
   process.env.GATEWAY_TEST_STACK = running.stackFile;
-  (globalThis as { testStack?: TestStack }).testStack = { running, dataDir, proxy };
+  (globalThis as { testStack?: TestStack }).testStack = { running, dataDir, proxy, spans };
 }

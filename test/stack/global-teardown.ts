@@ -9,5 +9,6 @@ export default async function stopStack(): Promise<void> {
   releaseHeld(testStack.dataDir);
   await testStack.running.stop();
   await testStack.proxy?.stop();
+  await testStack.spans?.close();
   keepOnlyLogs(testStack.dataDir);
 }
