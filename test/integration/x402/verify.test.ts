@@ -247,7 +247,7 @@ test('verdicts are counted by what was asked for and what was answered', async (
     const line = /^gateway_x402_verifications_total\{scheme="upto",method="permit2",reason="valid"\} (\d+)$/m.exec(text);
     return {
       valid: Number(line?.[1] ?? 0),
-      timed: Number(/^x402_verification_duration_seconds_count\{verdict="valid"\} (\d+)$/m.exec(text)?.[1] ?? 0),
+      timed: Number(/^gateway_x402_verification_duration_seconds_count\{verdict="valid"\} (\d+)$/m.exec(text)?.[1] ?? 0),
     };
   };
   const before = await count();
