@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { stringify } from 'yaml';
@@ -118,9 +118,12 @@ describe('alerts in the log', () => {
   };
 
   test('every one has a rule', () => {
-    const counted = rules.flatMap(({ expr }) =>
-      [...expr.matchAll(/gateway_alerts_total\{alert=~"([^"]*)"\}/g)].flatMap(([, names = '']) => names.split('|')),
-    );
+    const counted = rules.flatMap(({ expr }) => {
+      // a rule selects them twice: those that have increased, and those of a process that has just started
+      const selected = [...expr.matchAll(/gateway_alerts_total\{alert=~"([^"]*)"\}/g)].map(([, names = '']) => names);
+      expect(new Set(selected).size).toBe(selected.length === 0 ? 0 : 1);
+      return selected.slice(0, 1).flatMap((names) => names.split('|'));
+    });
     expect(new Set(counted).size).toBe(counted.length);
     expect([...counted, ...Object.keys(byGauge)].sort()).toEqual([...alertNames, 'other'].sort());
     for (const rule of Object.values(byGauge)) expect(rules.map(({ alert }) => alert)).toContain(rule);
@@ -155,14 +158,14 @@ const hasPromtool = (() => {
   }
 })();
 
-(hasPromtool ? describe : describe.skip)('promtool (Prometheus’ own checks; skipped where it is not installed)', () => {
+(hasPromtool ? describe : describe.skip)('Prometheus’ own checks', () => {
   const promtool = (...args: string[]) => execFileSync('promtool', args, { cwd: root, encoding: 'utf8', stdio: 'pipe' });
 
-  test('accepts the rules', () => {
+  test('accepts the rules (skipped where promtool is not installed)', () => {
     expect(promtool('check', 'rules', rulesFile)).toContain(`${rules.length} rules found`);
   });
 
-  test('accepts the expressions of the panels', () => {
+  test('accepts the expressions of the panels (skipped where promtool is not installed)', () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'panels-'));
     const file = path.join(folder, 'panels.yml');
     writeFileSync(
@@ -178,7 +181,9 @@ const hasPromtool = (() => {
     }
   });
 
-  test('rules about money fire when they have to, and only then', () => {
-    expect(promtool('test', 'rules', path.join(__dirname, 'money.promtool.yml'))).toContain('SUCCESS');
+  const behaviours = readdirSync(__dirname).filter((file) => file.endsWith('.promtool.yml'));
+
+  test.each(behaviours)('rules fire when they have to, and only then: %s (skipped where promtool is not installed)', (file) => {
+    expect(promtool('test', 'rules', path.join(__dirname, file))).toContain('SUCCESS');
   });
 });
