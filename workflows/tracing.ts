@@ -1,8 +1,11 @@
 import type { Headers } from '@temporalio/common';
-import { defaultPayloadConverter, proxySinks, type WorkflowInterceptorsFactory } from '@temporalio/workflow';
-import { type TraceSinks, traceHeader } from '../src/messages/tracing';
+import { ContinueAsNew, proxySinks, TemporalFailure, type WorkflowInterceptorsFactory } from '@temporalio/workflow';
+import { readTraceHeader, type TraceSinks, traceHeader } from '../src/messages/tracing';
 
 const { tracing } = proxySinks<TraceSinks>();
+
+/** Any other error fails the task and not the run: the task is tried again, perhaps for days. */
+const endsRun = (error: unknown): error is Error => error instanceof TemporalFailure || error instanceof ContinueAsNew;
 
 /**
  * Passes the trace of a workflow to its activities and to the run that continues it: headers alone, so that histories with and without them
@@ -20,11 +23,16 @@ export const interceptors: WorkflowInterceptorsFactory = () => {
       {
         execute: (input, next) => {
           const header = input.headers[traceHeader];
-          if (!header) return next(input);
+          const startedBy = readTraceHeader(header);
+          if (!header || startedBy === undefined) return next(input);
           carried = { [traceHeader]: header };
           const run = next(input);
-          const end = (error?: Error) => tracing.ended(defaultPayloadConverter.fromPayload<string>(header), error?.name);
-          void run.then(() => end(), end);
+          void run.then(
+            () => tracing.ended(startedBy),
+            (error: unknown) => {
+              if (endsRun(error)) tracing.ended(startedBy, error.name);
+            },
+          );
           return run;
         },
       },

@@ -3,15 +3,9 @@ import { type HealthChecks, metrics } from '../platform/metrics';
 
 /** Of the API alone: a process that does not measure readiness must not show that no node is ready. */
 
-const signersReady = new Gauge({
-  name: 'gateway_signing_nodes_ready',
-  help: 'Signing nodes that say that they are ready; two are needed for a signature, three for a new key',
-  registers: [metrics],
-});
-
 const signerReady = new Gauge({
   name: 'gateway_signing_node_ready',
-  help: '1 while a signing node says that it is ready; node: its place in MPC_NODE_HEALTH_URLS, from 1',
+  help: '1 while a signing node says that it is ready, absent until it was asked; two are needed for a signature, three for a new key. node: its place in MPC_NODE_HEALTH_URLS, from 1',
   labelNames: ['node'] as const,
   registers: [metrics],
 });
@@ -25,7 +19,6 @@ const readiness = new Gauge({
 
 export function measureSigners(answers: readonly boolean[]): void {
   answers.forEach((isReady, place) => signerReady.set({ node: String(place + 1) }, isReady ? 1 : 0));
-  signersReady.set(answers.filter(Boolean).length);
 }
 
 /** Details, which are strings and name accounts, are left out. */

@@ -3,6 +3,7 @@ import type { DataSource, EntityManager } from 'typeorm';
 import type { ChainRegistry } from '../chains/registry';
 import type { Logger } from '../platform/logging';
 import { metrics } from '../platform/metrics';
+import type { SettlerWatch } from '../settlers/watch';
 import { collectFollowers, collectKeyPool, collectOutbox, collectWebhooks } from './backlogs';
 import { chainBlockTime, collectionDuration, collectionFailures, keyPoolSize } from './metrics';
 import { collectBroadcasts, collectHeld, collectOpen, collectParked } from './open-transactions';
@@ -10,7 +11,17 @@ import { collectBroadcasts, collectHeld, collectOpen, collectParked } from './op
 /** Values that are older are said to be stale: four rounds of the worker's job. */
 const staleAfterMs = 60_000;
 
-export const collections = ['open', 'parked', 'held', 'broadcasts', 'followers', 'outbox', 'webhooks', 'key_pool'] as const;
+export const collections = [
+  'open',
+  'parked',
+  'held',
+  'broadcasts',
+  'followers',
+  'outbox',
+  'webhooks',
+  'key_pool',
+  'settlers',
+] as const;
 export type Collection = (typeof collections)[number];
 
 /** When a collection has last succeeded; ms since the process has started. */
@@ -38,6 +49,7 @@ export interface CollectorOptions {
   registry: ChainRegistry;
   /** KEY_POOL_SIZE. */
   poolSize: number;
+  settlers: SettlerWatch;
   log: Pick<Logger, 'warn'>;
 }
 
@@ -50,7 +62,7 @@ export class Collector {
   private readonly reads: Record<Collection, (manager: EntityManager) => Promise<void>>;
 
   constructor(private readonly options: CollectorOptions) {
-    const { registry, poolSize } = options;
+    const { registry, poolSize, settlers } = options;
     this.reads = {
       open: (manager) => collectOpen(manager, registry),
       parked: collectParked,
@@ -60,6 +72,7 @@ export class Collector {
       outbox: collectOutbox,
       webhooks: collectWebhooks,
       key_pool: (manager) => collectKeyPool(manager, poolSize),
+      settlers: (manager) => settlers.run(manager),
     };
     isCollecting = true;
     keyPoolSize.set(poolSize);

@@ -118,10 +118,11 @@ runMain('api', async () => {
     everyMs: 15_000,
     run: async () => void (await resources.health.ready()),
   };
-  // a dependency that is down delays readiness and not the start
-  const jobs = untilUp('Postgres', () => connectAs(database, 'gateway_api'), log, stop).then(() =>
-    Promise.all([...resources.housekeeping, measureReadiness].map((job) => runPeriodically(job, log, stop))),
+  // a dependency that is down delays readiness and not the start, and its absence is measured
+  const housekeeping = untilUp('Postgres', () => connectAs(database, 'gateway_api'), log, stop).then(() =>
+    Promise.all(resources.housekeeping.map((job) => runPeriodically(job, log, stop))),
   );
+  const jobs = Promise.all([housekeeping, runPeriodically(measureReadiness, log, stop)]);
   const stopped = new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve(), { once: true }));
   // a login with the wrong rights ends the process
   await Promise.race([stopped, jobs]);

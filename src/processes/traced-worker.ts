@@ -1,6 +1,5 @@
-import { defaultPayloadConverter } from '@temporalio/common';
 import type { ActivityInterceptorsFactory, InjectedSinks, WorkerOptions } from '@temporalio/worker';
-import { traceHeader, type TraceSinks } from '../messages/tracing';
+import { readTraceHeader, traceHeader, type TraceSinks } from '../messages/tracing';
 import { belowRun, runSpanId } from '../platform/tracing/ids';
 import { below, getTracer, readTraceParent, traced } from '../platform/tracing/tracing';
 
@@ -12,8 +11,7 @@ const findSubject = (workflowId: string): string | undefined =>
 const traceActivity: ActivityInterceptorsFactory = ({ info }) => ({
   inbound: {
     execute: (input, next) => {
-      const header = getTracer() && input.headers[traceHeader];
-      const startedBy = header && readTraceParent(defaultPayloadConverter.fromPayload(header));
+      const startedBy = getTracer() && readTraceParent(readTraceHeader(input.headers[traceHeader]));
       const { activityType, attempt, taskQueue, workflowExecution: run } = info;
       if (!startedBy || !run) return next(input);
       const attributes = {

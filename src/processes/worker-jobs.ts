@@ -2,12 +2,10 @@ import type { Client } from '@temporalio/client';
 import type { DataSource } from 'typeorm';
 import { getFamily } from '../chains/families';
 import type { ChainRegistry } from '../chains/registry';
-import type { Collector } from '../monitoring/collector';
 import { OutboxDispatcher } from '../outbox/dispatcher';
 import type { WorkflowOutbox } from '../outbox/outbox';
 import type { Logger } from '../platform/logging';
 import { dispatchBlacklists } from '../screening/distribution';
-import { SettlerWatch } from '../settlers/watch';
 import { sendRequestedWithdrawals } from '../settlers/withdrawals/send';
 import { expireApprovals } from '../transfers/screen/approval-expiry';
 import type { keyGenerationOn } from '../wallets/key-generation';
@@ -22,7 +20,6 @@ interface Parts {
   deliveries: ConstructorParameters<typeof OutboxDispatcher>[1];
   outbox: WorkflowOutbox;
   keyGeneration: ReturnType<typeof keyGenerationOn>;
-  collector: Collector;
   /** Keys that the signing nodes generate ahead. */
   keyPoolSize: number;
   log: Logger;
@@ -30,9 +27,8 @@ interface Parts {
 
 /** What a worker does from time to time beside its workflows and activities. */
 export function workerJobs(parts: Parts): PeriodicJob[] {
-  const { database, temporal, registry, deliveries, outbox, keyGeneration, collector, keyPoolSize, log } = parts;
+  const { database, temporal, registry, deliveries, outbox, keyGeneration, keyPoolSize, log } = parts;
   const dispatcher = new OutboxDispatcher(database, deliveries, log);
-  const settlers = new SettlerWatch(database, getFamily, log);
   return [
     { name: 'dispatch blacklists', everyMs: 1_000, run: () => dispatchBlacklists(database, temporal, log) },
     { name: 'dispatch the outbox of workflows', everyMs: 200, run: () => dispatcher.dispatch() },
@@ -44,7 +40,5 @@ export function workerJobs(parts: Parts): PeriodicJob[] {
       everyMs: 1_000,
       run: () => sendRequestedWithdrawals({ database, registry, getFamily }),
     },
-    { name: 'read metrics', everyMs: 15_000, run: () => collector.run() },
-    { name: 'measure the settlers', everyMs: 30_000, run: () => settlers.run() },
   ];
 }

@@ -17,7 +17,6 @@ import { depositAddresses, recordDeposits } from '../deposits/record';
 import { entities } from '../entities';
 import { ChainAlarms } from '../following/chain-alarms';
 import { collectPoolMetrics } from '../health/pool-metrics';
-import { Collector } from '../monitoring/collector';
 import { readNodeKeys } from '../mpc/identity';
 import { WorkflowOutbox } from '../outbox/outbox';
 import { readConfig } from '../platform/config';
@@ -37,6 +36,7 @@ import { keyGenerationOn } from '../wallets/key-generation';
 import { startFollowers } from './followers';
 import { runPeriodically } from './periodic-jobs';
 import { answers, runMain, shutdownSignal, untilUp } from './process';
+import { readMetrics } from './read-metrics';
 import { connectWorkers, logTemporalWith, runUntil } from './temporal-worker';
 import { tracedWorker } from './traced-worker';
 import { runWebhookWorker } from './webhook-worker';
@@ -52,9 +52,6 @@ import {
 
 /** Connections for activities that are not local: one per chain and some for the follower's transactions. */
 const connectionsBesideLocalActivities = 6;
-
-/** Of reading metrics: what takes longer is left for the next round. */
-const collectionTimeoutMs = 3_000;
 
 /** One run of a chain's follower, and one that takes over while another worker's is ending. */
 const followerSlots = { maxConcurrentActivityTaskExecutions: 2, maxConcurrentActivityTaskPolls: 1 } as const;
@@ -94,12 +91,6 @@ runMain('worker', async () => {
     applicationName: 'gateway-worker',
     entities,
   });
-  const readings = createDatabase({
-    url: config.DATABASE_URL,
-    poolSize: 1,
-    applicationName: 'gateway-metrics',
-    statementTimeoutMs: collectionTimeoutMs,
-  });
   collectPoolMetrics('main', database);
   const temporal = createTemporalClient();
   const running = { workers: false };
@@ -115,8 +106,9 @@ runMain('worker', async () => {
     }),
   });
 
+  const { DATABASE_URL: databaseUrl, KEY_POOL_SIZE: poolSize } = config;
+  const reading = readMetrics({ databaseUrl, registry, poolSize, log: logger, stop });
   await untilUp('Postgres', () => connectAs(database, 'gateway_worker'), logger, stop);
-  await untilUp('Postgres', () => connectAs(readings, 'gateway_worker'), logger, stop);
   const connection = await untilUp('Temporal', () => connectWorkers(), logger, stop);
   if (!connection) return;
 
@@ -203,14 +195,12 @@ runMain('worker', async () => {
     await Promise.all(workers.map((worker) => runUntil(worker, stop)));
   };
 
-  const collector = new Collector({ database: readings, registry, poolSize: config.KEY_POOL_SIZE, log: logger });
   const jobs = workerJobs({
-    ...{ database, temporal, registry, deliveries, outbox, keyGeneration, collector },
-    ...{ keyPoolSize: config.KEY_POOL_SIZE, log: logger },
+    ...{ database, temporal, registry, deliveries, outbox, keyGeneration, keyPoolSize: poolSize, log: logger },
   });
   const webhooks = runWebhookWorker({
     worker: { ...common, ...workflowSource() },
-    databaseUrl: config.DATABASE_URL,
+    databaseUrl,
     temporal,
     box,
     targets: createTargetGuard(config.GATEWAY_ENV),
@@ -223,6 +213,7 @@ runMain('worker', async () => {
     runUntil(main, stop),
     ...jobs.map((job) => runPeriodically(job, logger, stop)),
     webhooks,
+    reading,
     ...[...clients.values()].map(runChain),
   ]);
   await Promise.race([runs, startFollowers(temporal, registry, logger, stop)]);
@@ -233,7 +224,6 @@ runMain('worker', async () => {
   } finally {
     running.workers = false;
     await connection.close();
-    await readings.destroy();
     await database.destroy();
     await health.close();
     await stopTracing();

@@ -1,24 +1,25 @@
-import type { DataSource } from 'typeorm';
+import type { EntityManager } from 'typeorm';
 import type { GetFamily } from '../chains/family';
 import type { Logger } from '../platform/logging';
 import { oldestSettlement, openSettlements, refusedClients, settlerBalance, settlerRunway, settlerSupply } from './metrics';
 import { reportSettlers, type SettlerReport } from './report';
 import { dryRunway, getSupply, lowRunway, type Supply } from './supply';
 
-/** Measures the settlers, and logs once when one of them runs out of coins. */
+/** Measures the settlers (a collection of src/monitoring/collector.ts), and logs once when one of them runs out of coins. */
 export class SettlerWatch {
   private supplies = new Map<string, Supply>();
 
   constructor(
-    private readonly database: DataSource,
     private readonly getFamily: GetFamily,
     private readonly log: Pick<Logger, 'error' | 'warn' | 'info'>,
   ) {}
 
-  async run(): Promise<void> {
-    const reports = await reportSettlers(this.database.manager, this.getFamily);
+  async run(manager: EntityManager): Promise<void> {
+    const reports = await reportSettlers(manager, this.getFamily);
     const before = this.supplies;
     this.supplies = new Map(reports.map((report) => [report.settlerId, getSupply(report)]));
+    // a settler that is gone, or a runway that is not known any more
+    for (const gauge of gauges) gauge.reset();
     for (const report of reports) {
       measure(report);
       this.tell(report, before.get(report.settlerId) ?? 'enough');
@@ -36,6 +37,8 @@ export class SettlerWatch {
     else this.log.info(about, 'a settler has enough coins again');
   }
 }
+
+const gauges = [settlerBalance, settlerRunway, settlerSupply, openSettlements, oldestSettlement, refusedClients];
 
 const supplyValues: Record<Supply, number> = { enough: 2, low: 1, dry: 0 };
 

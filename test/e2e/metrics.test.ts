@@ -62,9 +62,11 @@ test.each(afterAnEvent)('%s is known before its first event', (metric) => {
 
 test('nothing is stale, and all three signing nodes are ready', () => {
   const stale = samplesOf('gateway_collection_stale');
-  expect(stale.length).toBe(8);
+  expect(stale.length).toBe(9);
   for (const line of stale) expect(line).toMatch(/ 0$/);
-  expect(samplesOf('gateway_signing_nodes_ready')).toEqual(['gateway_signing_nodes_ready 3']);
+  expect(samplesOf('gateway_signing_node_ready')).toEqual(
+    [1, 2, 3].map((node) => `gateway_signing_node_ready{node="${node}"} 1`),
+  );
   expect(dashboard.panels.length).toBeGreaterThan(30);
 });
 

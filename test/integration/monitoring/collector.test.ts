@@ -1,11 +1,14 @@
 import type { DataSource } from 'typeorm';
+import { getFamily } from '../../../src/chains/families';
 import { Collector } from '../../../src/monitoring/collector';
 import { enqueue } from '../../../src/outbox/outbox';
 import { createDatabase } from '../../../src/platform/database';
 import { newId } from '../../../src/platform/ids';
 import { metrics } from '../../../src/platform/metrics';
-import { buildTransferRequest, ledgerAccountOf } from '../../factories';
+import { SettlerWatch } from '../../../src/settlers/watch';
+import { buildTransferRequest, fundAccount, ledgerAccountOf } from '../../factories';
 import { createFixture, ethereum, ether, type Fixture, fund, include, registry, sign, usdc } from '../ledger/fixture';
+import { buildSettler } from '../x402/settlement-fixture';
 
 /** What is read from the database is what its rows say, with the rights of the worker. */
 
@@ -13,6 +16,7 @@ let fixture: Fixture;
 let readings: DataSource;
 let collector: Collector;
 let warnings: unknown[];
+const ignored = () => undefined;
 beforeEach(async () => {
   fixture = await createFixture({ poolSize: 3 });
   const { gateway_worker: url } = await fixture.logins();
@@ -23,6 +27,7 @@ beforeEach(async () => {
     database: readings,
     registry,
     poolSize: 7,
+    settlers: new SettlerWatch(getFamily, { error: ignored, warn: ignored, info: ignored }),
     log: { warn: (line: unknown) => void warnings.push(line) },
   });
   await fund(fixture, 'ETH', 10n * ether);
@@ -209,6 +214,18 @@ test('webhooks that wait, and keys of the pool', async () => {
   expect(await value('key_pool_free')).toBe(7);
 });
 
+test('settlers, with what they may spend; one that is there no more has no values', async () => {
+  const { account, settler } = await buildSettler(fixture.database, ethereum);
+  const labels = onEthereum({ settler: settler.settlerId });
+  await fundAccount(fixture.database, account, ethereum, 'ETH', 7n);
+  await collector.run();
+  expect([await value('settler_balance', labels), await value('settler_supply', labels)]).toEqual([7, 2]);
+  await fixture.database.query('delete from settlers where settler_id = $1', [settler.settlerId]);
+  await collector.run();
+  expect(await value('settler_balance', labels)).toBeUndefined();
+  expect(warnings).toEqual([]);
+});
+
 describe('a database that does not answer', () => {
   const stale = (collection: string) => value('collection_stale', { collection });
 
@@ -227,19 +244,19 @@ describe('a database that does not answer', () => {
     expect(await metrics.metrics()).toContain('gateway_locked_amount{chain="ethereum",asset="USDC"} 2.5');
     expect(performance.now() - scraping).toBeLessThan(250);
     await round;
-    // four collections read the table, half a second each
+    // five collections read the table, half a second each
     expect(performance.now() - startedAt).toBeLessThan(10_000);
     expect(await value('collection_failures_total', { collection: 'held' })).toBe((failures ?? 0) + 1);
     expect(await stale('held')).toBe(0);
-    expect(warnings).toHaveLength(4);
+    expect(warnings).toHaveLength(5);
 
     const now = performance.now();
     jest.spyOn(performance, 'now').mockReturnValue(now + 61_000);
     await collector.run();
-    expect([await stale('held'), await stale('open'), await stale('outbox')]).toEqual([1, 1, 0]);
+    expect([await stale('held'), await stale('settlers'), await stale('outbox')]).toEqual([1, 1, 0]);
     expect(await value('locked_amount', onEthereum({ asset: 'USDC' }))).toBe(2.5);
     // logged when it begins to fail, and not each time
-    expect(warnings).toHaveLength(4);
+    expect(warnings).toHaveLength(5);
 
     await holder.rollbackTransaction();
     await holder.release();

@@ -1,6 +1,7 @@
 import { getFamily } from '../../../src/chains/families';
 import { newId } from '../../../src/platform/ids';
 import { metrics } from '../../../src/platform/metrics';
+import { settlerRunway, settlerSupply } from '../../../src/settlers/metrics';
 import { reportSettlers } from '../../../src/settlers/report';
 import { SettlerWatch } from '../../../src/settlers/watch';
 import { buildClient, fundAccount } from '../../factories';
@@ -28,9 +29,11 @@ beforeEach(async () => {
     (level: string) =>
     (...line: unknown[]) =>
       void logged.push([level, line[1]]);
-  watch = new SettlerWatch(fixture.database, getFamily, { error: logs('error'), warn: logs('warn'), info: logs('info') });
+  watch = new SettlerWatch(getFamily, { error: logs('error'), warn: logs('warn'), info: logs('info') });
 });
 afterEach(() => fixture.close());
+
+const measure = () => watch.run(fixture.database.manager);
 
 const fund = (amount: bigint) => fundAccount(fixture.database, account, ethereum, 'ETH', amount);
 const report = async () => (await reportSettlers(fixture.database.manager, getFamily)).find((it) => it.settlerId === settlerId);
@@ -93,7 +96,7 @@ describe('a settlement that the limits of two nodes have refused', () => {
     expect(await settling.begin(second)).toMatchObject({ outcome: 'refused', code: 'node_policy' });
     expect(await reserved()).toHaveLength(1);
     expect(await report()).toMatchObject({ refusedClients: 1 });
-    await watch.run();
+    await measure();
     expect(await metrics.getSingleMetricAsString('gateway_settler_refused_clients')).toMatch(new RegExp(`"${settlerId}"} 1`));
     await begunAgo(first, 9);
     expect(await settling.begin(second)).toMatchObject({ outcome: 'refused', code: 'node_policy' });
@@ -124,7 +127,7 @@ test('settlements that cost nothing stop neither report nor watch', async () => 
     );
   });
   expect(await report()).toMatchObject({ balance: 10n, runway: null });
-  await watch.run();
+  await measure();
   expect(logged).toEqual([]);
 });
 
@@ -144,14 +147,14 @@ test('settlers are told apart, by chain too', async () => {
 });
 
 test('running out of coins is logged once for each step, and so is having enough again', async () => {
-  await watch.run();
-  await watch.run();
+  await measure();
+  await measure();
   expect(logged).toEqual([['error', expect.stringContaining('fewer than 50')]]);
   await fund(100n + 400n * 100n);
   await settling.settleFor(100n);
-  for (let times = 1; times <= 2; times += 1) await watch.run();
+  for (let times = 1; times <= 2; times += 1) await measure();
   await fund(400n * 100n);
-  await watch.run();
+  await measure();
   expect(logged.slice(1)).toEqual([
     ['warn', expect.stringContaining('fewer than 500')],
     ['info', expect.stringContaining('enough coins again')],
@@ -160,7 +163,7 @@ test('running out of coins is logged once for each step, and so is having enough
 
 test('a drained settler needs no coins', async () => {
   await fixture.database.query(`update settlers set status = 'DRAINING' where settler_id = $1`, [settlerId]);
-  await watch.run();
+  await measure();
   expect(logged).toEqual([]);
 });
 
@@ -168,10 +171,22 @@ test('balance, runway and what is open are measured', async () => {
   await fund(1_100n);
   await settling.settleFor(100n);
   await settling.accept();
-  await watch.run();
+  await measure();
   const text = await metrics.metrics();
   const labels = `{chain="ethereum",settler="${settlerId}"}`;
   expect(text).toContain(`gateway_settler_balance${labels} 1000`);
   expect(text).toContain(`gateway_settler_runway_settlements${labels} 10`);
   expect(text).toContain(`gateway_settler_open_settlements${labels} 1`);
+});
+
+test('a settler that is not there any more has no values, nor has one a runway that it had', async () => {
+  const gone = { chain: 'base', settler: newId() };
+  settlerSupply.set(gone, 0);
+  await fund(1_100n);
+  settlerRunway.set({ chain: 'ethereum', settler: settlerId }, 7);
+  await measure();
+  const text = await metrics.metrics();
+  expect(text).not.toContain(gone.settler);
+  expect(text).not.toContain('gateway_settler_runway_settlements{');
+  expect(text).toContain(`gateway_settler_balance{chain="ethereum",settler="${settlerId}"} 1100`);
 });
