@@ -95,6 +95,20 @@ test('without an endpoint no trace is stored', async () => {
   expect(await storedTraces()).toEqual(before);
 });
 
+test('stored traces are forgotten after two weeks, also where none is exported any more', async () => {
+  const young = String((await transfer()).body['tx_id']);
+  const old = String((await transfer()).body['tx_id']);
+  await fixture.resources.outbox.settled();
+  await stop();
+  await fixture.database.query(
+    `update request_traces set created_at = now() - case when subject_id = $1 then interval '15 days' else interval '13 days' end`,
+    [old],
+  );
+  await fixture.resources.housekeeping.find(({ name }) => name === 'forget old traces')?.run();
+  const kept = (await storedTraces()).map(({ subject_id }) => subject_id);
+  expect([kept.includes(young), kept.includes(old)]).toEqual([true, false]);
+});
+
 test('no secret, address, amount, body, header or query of a request is exported', async () => {
   const headers = {
     ...{ 'X-API-Key': 'planted-key', 'X-API-Secret': 'planted-secret', 'X-Request-Id': 'planted-id', cookie: 'planted=1' },

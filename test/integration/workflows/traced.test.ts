@@ -9,6 +9,7 @@ import { runSpanId } from '../../../src/platform/tracing/ids';
 import { startTracing } from '../../../src/platform/tracing/start';
 import { getTracer } from '../../../src/platform/tracing/tracing';
 import { recordRun } from '../../replay/record-run';
+import { waitFor } from '../../stack/client';
 import { SpanReceiver } from '../../stack/span-receiver';
 import { ServedActivities } from './served';
 
@@ -98,6 +99,22 @@ test('a try that fails has a span of its own, with the class of the error and no
     [0, 2, undefined],
   ]);
   expect(receiver.text).not.toContain('planted');
+});
+
+test('a run whose task fails by a fault, and is tried again, has no span for that', async () => {
+  await served.serve(webhookTaskQueue, {}, { runsWorkflows: true });
+  const { connection, namespace } = served.temporal;
+  const client = new Client({ connection, namespace: namespace ?? 'default', interceptors: { workflow: [traceStarts] } });
+  // without its input: a TypeError
+  const options = { workflowId: newId(), taskQueue: webhookTaskQueue, args: [] as never };
+  const request = getTracer()?.beginRequest('request', {}, undefined);
+  const handle = await request?.run(() => client.workflow.start(workflowTypes.deliverWebhooks, options));
+  request?.end();
+  const attempt = async () => (await handle?.describe())?.raw.pendingWorkflowTask?.attempt ?? 0;
+  await waitFor(async () => (await attempt()) >= 2);
+  await handle?.terminate();
+  await stop();
+  expect(receiver.spans.map(({ name }) => name).sort()).toEqual(['request', 'start deliverWebhooks']);
 });
 
 test('a workflow that was started without a trace has none to its end, also where spans are exported meanwhile', async () => {

@@ -34,7 +34,7 @@ async function run(header: Payload | undefined, execute: () => Promise<unknown>)
   const done = inbound?.[0]?.execute?.(input, execute);
   let scheduled: object = {};
   const next = ({ headers }: { headers: object }) => Promise.resolve((scheduled = headers));
-  await outbound?.[0]?.scheduleActivity?.({ headers: {} } as never, next as never);
+  await outbound?.[0]?.scheduleActivity?.({ headers: {} } as never, next);
   await done?.catch(() => undefined);
   await new Promise(setImmediate);
   return scheduled;
