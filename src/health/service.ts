@@ -17,7 +17,7 @@ const checkTimeoutMs = 2_000;
 const cacheTtlMs = 1_000;
 /** A follower that has not updated its cursor for this long, and for ten blocks, counts as stopped. */
 const staleAfterMs = 60_000;
-/** Coins are measured as often by the worker; the query is a long one. */
+/** The query is a long one. */
 const settlersMaxAgeMs = 30_000;
 
 export interface HealthDependencies {
