@@ -52,16 +52,17 @@ const accept = async (symbol: string, amount: string): Promise<string> => {
   await fixture.ledger.lockTransfer(request);
   return request.txId;
 };
-/** As if it had been accepted, or its attempt sent, earlier. */
-const age = (sql: string, txId: string) =>
+/** What the gateway never does to a row. */
+const change = (sql: string, id: string) =>
   fixture.database.transaction(async (manager) => {
     await manager.query('set local session_replication_role = replica');
-    await manager.query(sql, [txId]);
+    await manager.query(sql, [id]);
   });
+/** As if it had been accepted, or its attempt sent, earlier. */
 const acceptedAgo = (txId: string, seconds: number) =>
-  age(`update transactions set created_at = clock_timestamp() - interval '${seconds} seconds' where tx_id = $1`, txId);
+  change(`update transactions set created_at = clock_timestamp() - interval '${seconds} seconds' where tx_id = $1`, txId);
 const sentAgo = (txId: string, seconds: number) =>
-  age(`update transfer_attempts set broadcast_at = clock_timestamp() - interval '${seconds} seconds' where tx_id = $1`, txId);
+  change(`update transfer_attempts set broadcast_at = clock_timestamp() - interval '${seconds} seconds' where tx_id = $1`, txId);
 const onEthereum = (labels: Record<string, string>) => ({ chain: 'ethereum', ...labels });
 const outbound = (status: string) => onEthereum({ type: 'OUTBOUND', status });
 
@@ -220,7 +221,7 @@ test('settlers, with what they may spend; one that is there no more has no value
   await fundAccount(fixture.database, account, ethereum, 'ETH', 7n);
   await collector.run();
   expect([await value('settler_balance', labels), await value('settler_supply', labels)]).toEqual([7, 2]);
-  await fixture.database.query('delete from settlers where settler_id = $1', [settler.settlerId]);
+  await change('delete from settlers where settler_id = $1', settler.settlerId);
   await collector.run();
   expect(await value('settler_balance', labels)).toBeUndefined();
   expect(warnings).toEqual([]);

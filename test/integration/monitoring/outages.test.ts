@@ -21,7 +21,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => nodes.listen(0, '127.0.0.1', resolve));
   const away = `127.0.0.1:${await freePort()}`;
   common = {
-    ...{ PATH: process.env.PATH ?? '', GATEWAY_ENV: 'local', LOG_LEVEL: 'fatal', CHAINS: 'ethereum' },
+    ...{ PATH: process.env.PATH ?? '', GATEWAY_ENV: 'local', LOG_LEVEL: 'error', CHAINS: 'ethereum' },
     ...{ CHAIN_ETHEREUM_RPC_URLS: `http://${away}`, TEMPORAL_ADDRESS: away, DATABASE_URL: `postgres://x:x@${away}/x` },
     ...{ WEBHOOK_SECRETS_KEY: key(), MPC_NODE_PEER_CERTS: (await createGroup()).nodes[1].peerCerts },
   };
