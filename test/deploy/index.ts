@@ -16,6 +16,7 @@ import { Networks } from './networks';
 import { runOperatorCommands } from './operators';
 import { isJob, startOrder } from './order';
 import { assertPackageCounts } from './packages';
+import { restoreGatewayDatabase } from './restore';
 import { findMissing } from './tools';
 import { makeFirstTransfer } from './transfer';
 
@@ -90,6 +91,7 @@ async function main(folder: string, onCleanUp: (cleanUp: () => Promise<void>) =>
     makeFirstTransfer(containers, service('postgres').image),
   );
   await step('a command in each service for operators', () => runOperatorCommands(containers, path.basename(transfer)));
+  await step("the gateway's database is restored from a dump", () => restoreGatewayDatabase(containers));
   for (const name of jobs) await step(`${name} once more`, () => containers.runToEnd(name));
   if (hashSecrets(volumes) !== secrets) throw new Error('the second run of `setup` has changed what was there');
   for (const name of daemons)
