@@ -21,7 +21,8 @@ export async function restoreGatewayDatabase(containers: Containers): Promise<vo
   await containers.runToEnd('databases');
   await inPostgres(`${load} < ${dump}`);
   await containers.runToEnd('migrate');
-  for (const name of ['authoriser', 'worker', 'api']) await containers.startHealthy(name);
+  // at once: the authoriser is ready when it has asked the nodes, which it does by a workflow
+  await Promise.all(['authoriser', 'worker', 'api'].map((name) => containers.startHealthy(name)));
   const output = await containers.runToEnd('owner', ['reconcile']);
   if (!output.includes('(none)')) throw new Error(`owner reconcile shows something to rebuild:\n${output.slice(0, 1_000)}`);
 }
