@@ -197,8 +197,8 @@ test('every process is restarted under load: no request fails that a retry does 
   for (const sender of senders) await expectBalanced(sender, 'ethereum');
 
   expect(settled.size).toBeGreaterThan(payers.length);
-  for (const [payTo, answer] of settled) {
-    expect(answer).toMatchObject({ success: true });
+  expect([...settled.values()].filter(({ success }) => !success)).toEqual([]);
+  for (const payTo of settled.keys()) {
     expect({ payTo, received: await usdcOf(payTo) }).toEqual({ payTo, received: paid });
     expect((await settlementsTo(payTo)).filter(({ status }) => status === 'CONFIRMED')).toHaveLength(1);
   }

@@ -28,7 +28,7 @@ const leftOut = ['temporal-ui'];
 /** They end with the number of the signal, 128 + 15; all others with 0. */
 const endsBySignal = (name: string): boolean => name === 'temporal' || name.startsWith('chain-');
 /** For a main() that was interrupted, before its containers are removed. */
-const settleTimeoutMs = 10_000;
+const settleTimeoutMs = 3_000;
 
 const variables = readVariables(readFileSync(path.join(projectRoot, 'try.env'), 'utf8'));
 const compose = resolveCompose(variables);
