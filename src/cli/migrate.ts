@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { migrations } from '../../migrations';
 import { entities } from '../entities';
-import { readConfig } from '../platform/config';
 import { createDatabase } from '../platform/database';
 import { printNames } from './output';
+import { ownerUrl } from './owner-url';
 
 /** migrate: the only command that runs as the owner of the schema, and without Temporal. */
 export function addMigrateCommand(program: Command): void {
@@ -17,10 +17,8 @@ export function addMigrateCommand(program: Command): void {
 }
 
 async function migrate(): Promise<string[]> {
-  const owner = readConfig(['DATABASE_OWNER_URL']).DATABASE_OWNER_URL;
-  const url = owner ?? readConfig(['DATABASE_URL']).DATABASE_URL;
   const database = await createDatabase({
-    url,
+    url: ownerUrl(),
     poolSize: 2,
     applicationName: 'gateway-migrate',
     entities,

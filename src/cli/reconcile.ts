@@ -13,6 +13,7 @@ import { createDatabase } from '../platform/database';
 import { createTemporalClient } from '../platform/temporal';
 import { startTransferWorkflow } from '../transfers/start/workflows';
 import { print, printRows } from './output';
+import { ownerUrl } from './owner-url';
 import { reconcile, type Reconciliation } from './reconcile-operations';
 import { CommandFailed } from './session';
 
@@ -43,15 +44,16 @@ export function addReconcileCommand(program: Command): void {
 }
 
 async function run(json: boolean, { apply = false, acceptMissing: accepted = [], twoNodes = false }: Options): Promise<void> {
-  const config = readConfig([
-    ...(['DATABASE_URL', 'DATABASE_OWNER_URL', 'GATEWAY_ENV', 'CHAINS'] as const),
-    ...(['ORDER_KEYS', 'DEPLOYMENT_ID', 'MPC_NODE_PEER_CERTS'] as const),
-  ]);
+  const config = readConfig(['GATEWAY_ENV', 'CHAINS', 'ORDER_KEYS', 'DEPLOYMENT_ID', 'MPC_NODE_PEER_CERTS']);
   if (!config.ORDER_KEYS) throw new ConfigError('ORDER_KEYS is missing: what the nodes show cannot be verified');
   const acceptMissing = accepted === true ? 'stuck' : accepted;
   const keys = await OrderKeys.create(config.ORDER_KEYS, 'ORDER_KEYS');
-  const url = config.DATABASE_OWNER_URL ?? config.DATABASE_URL;
-  const database = await createDatabase({ url, poolSize: 3, applicationName: 'gateway-reconcile', entities }).initialize();
+  const database = await createDatabase({
+    url: ownerUrl(),
+    poolSize: 3,
+    applicationName: 'gateway-reconcile',
+    entities,
+  }).initialize();
   const temporal = createTemporalClient();
   try {
     const result = await reconcile({

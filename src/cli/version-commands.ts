@@ -27,7 +27,12 @@ export function addVersionCommands(temporalCommand: Command, run: Run): void {
     .description(
       `new runs begin on this build of the worker, and all but pinned ones go on there; \`${unversioned}\`: on workers without one`,
     )
-    .option('--wait <seconds>', 'how long to wait for workers of the build to ask for work on every queue', integer(0, 600), 0)
+    .option(
+      '--wait <seconds>',
+      'how long to try again while Temporal does not know the build, or misses a queue that has tasks',
+      integer(0, 600),
+      0,
+    )
     .action(
       run(async ({ temporal, json }, build: string, { wait }: { wait: number }) => {
         await versionsOf(temporal).setCurrent(build === unversioned ? null : build, wait * 1_000);

@@ -68,8 +68,12 @@ export class WorkerVersions {
 
   /**
    * New runs begin on this build, and all that are not pinned go on there. null: on workers without a version.
-   * @param waitMs how long its workers may take to ask for work on every queue
-   * @throws CommandFailed when the build is not known then, or its workers do not serve every task queue of the build before.
+   *
+   * Temporal 1.29.1 compares the queues of two builds alone: it refuses while the workers of this build have not asked for work on a queue of the
+   * current one that has tasks waiting, or has just got some. It refuses nothing when workers without a version are current, and does not
+   * look at queues without tasks: whoever calls this has to know that the workers of the build serve every queue.
+   * @param waitMs how long to try again while Temporal refuses
+   * @throws CommandFailed when the build is not known then, or a queue with tasks is not served by its workers.
    */
   async setCurrent(buildId: string | null, waitMs = 0): Promise<void> {
     const { namespace, deploymentName } = this;

@@ -191,7 +191,7 @@ export const variables = {
   TEMPORAL_WORKER_BUILD_ID: variable(
     'worker',
     buildId().optional(),
-    'Build of this worker, another one for each release; set together with TEMPORAL_DEPLOYMENT_NAME. A worker of a new build gets no work until `gateway temporal set-current`.',
+    'Build of this worker, another one for each release; set together with TEMPORAL_DEPLOYMENT_NAME. A worker of a new build gets no workflows and activities until `gateway temporal set-current`; its periodic jobs run at once.',
   ),
   TEMPORAL_DEPLOYMENT_NAME: variable(
     'worker, cli',

@@ -9,6 +9,8 @@ const betweenServersMs = 100;
 /** What a connection to a server says that is not there, or that is just ending. */
 const connectionErrors = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'];
 
+const uuid = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
+
 const codeOf = (error: unknown): string =>
   (error as { cause?: { code?: string } }).cause?.code ?? (error instanceof Error ? error.message : String(error));
 
@@ -21,6 +23,8 @@ export class CarefulClient {
   readonly failures: string[] = [];
   /** What was sent again, by its reason. */
   readonly retried: Record<string, number> = {};
+  /** Milliseconds from the first try to the answer, the longest of each kind of request, such as `GET /transactions/…`. */
+  readonly longest: Record<string, number> = {};
   private turn = 0;
 
   constructor(private readonly servers: readonly ApiClient[]) {}
@@ -33,7 +37,8 @@ export class CarefulClient {
     { headers, ...options }: RequestOptions = {},
   ): Promise<Answer<T>> {
     const request = { ...options, headers: { ...(method === 'POST' && { 'idempotency-key': randomUUID() }), ...headers } };
-    for (const until = Date.now() + retryForMs; Date.now() < until;) {
+    const began = Date.now();
+    while (Date.now() < began + retryForMs) {
       const server = this.servers[(this.turn += 1) % this.servers.length] as ApiClient;
       const answer = await server.request<T>(method, path, request).catch((error: unknown) => codeOf(error));
       if (typeof answer === 'string') {
@@ -42,7 +47,10 @@ export class CarefulClient {
         await delay(betweenServersMs);
         continue;
       }
-      if (answer.status === expected) return answer;
+      if (answer.status === expected) {
+        this.record(`${method} ${path.replace(/\?.*$/, '').replace(uuid, '…')}`, Date.now() - began);
+        return answer;
+      }
       const seconds = answer.headers.get('retry-after');
       if (answer.status !== 503 || seconds === null)
         return this.fail(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
@@ -50,6 +58,10 @@ export class CarefulClient {
       await delay(Number(seconds) * 1_000);
     }
     return this.fail(`${method} ${path}: not answered within ${retryForMs} ms`);
+  }
+
+  private record(kind: string, ms: number): void {
+    this.longest[kind] = Math.max(this.longest[kind] ?? 0, ms);
   }
 
   private retry(reason: string): void {

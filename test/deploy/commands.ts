@@ -1,9 +1,13 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
+import { until } from '../../dev/processes';
 
 const keptCharacters = 1_000_000;
 const shownLines = 25;
 const shownLength = 400;
+const endTimeoutMs = 5_000;
+
+const running = new Set<ChildProcess>();
 
 export interface CommandOptions {
   timeoutMs: number;
@@ -27,6 +31,7 @@ export function run(command: readonly string[], { timeoutMs, logFile, cwd, env }
   return new Promise((resolve, reject) => {
     // a process group of its own, which the time limit ends as a whole
     const child = spawn(program, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    running.add(child);
     let stdout = '';
     let output = '';
     let isLate = false;
@@ -42,17 +47,35 @@ export function run(command: readonly string[], { timeoutMs, logFile, cwd, env }
     });
     const timer = setTimeout(() => {
       isLate = true;
-      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+      signalGroup(child, 'SIGKILL');
     }, timeoutMs);
     child.once('error', (error) => {
+      running.delete(child);
       clearTimeout(timer);
       reject(new CommandFailed(command, error.message, output));
     });
     child.once('close', (code, signal) => {
+      running.delete(child);
       clearTimeout(timer);
       if (code === 0) resolve(stdout);
       else if (isLate) reject(new CommandFailed(command, `not finished after ${timeoutMs / 1000} s`, output));
       else reject(new CommandFailed(command, signal ? `ended by ${signal}` : `exit code ${code}`, output));
     });
   });
+}
+
+/** Ends the commands that run now, with all that they have started. */
+export async function endCommands(): Promise<void> {
+  const children = [...running];
+  for (const child of children) signalGroup(child, 'SIGTERM');
+  await until(() => children.every((child) => !running.has(child)), endTimeoutMs);
+  for (const child of children) if (running.has(child)) signalGroup(child, 'SIGKILL');
+}
+
+function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, signal);
+  } catch {
+    // it has ended
+  }
 }

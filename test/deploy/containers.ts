@@ -5,6 +5,7 @@ import { logTail, until } from '../../dev/processes';
 import { mounts, type Service } from '../unit/deploy/compose-file';
 import type { Buildah } from './buildah';
 import { CommandFailed, run } from './commands';
+import { kill } from './leftovers';
 import type { Networks } from './networks';
 import { mainProcesses } from './processes';
 
@@ -103,15 +104,19 @@ export class Containers {
       .filter((file) => file !== 'run/.containerenv' && file !== 'etc/resolv.conf');
   }
 
+  hasRun(name: string): boolean {
+    return this.created.has(this.containerName(name));
+  }
+
   /** Ends all that runs, and removes the containers. */
   async removeAll(): Promise<void> {
     this.isClosed = true;
     for (const name of Object.keys(this.services)) {
       const left = await this.parts.networks.pids(name).catch(() => []);
-      for (const pid of mainProcesses(left)) end(pid);
+      for (const pid of mainProcesses(left)) kill(pid);
       const running = this.running.get(name);
       if (running) await until(() => running.child.exitCode !== null || running.child.signalCode !== null, 10_000);
-      for (const pid of await this.parts.networks.pids(name).catch(() => [])) end(pid);
+      for (const pid of await this.parts.networks.pids(name).catch(() => [])) kill(pid);
     }
     for (const container of this.created)
       await this.parts.buildah.run(['rm', container]).catch((error: unknown) => console.error(error));
@@ -187,13 +192,5 @@ export class Containers {
     mkdirSync(folder, { recursive: true });
     chmodSync(folder, 0o1777);
     return folder;
-  }
-}
-
-function end(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // it has ended
   }
 }

@@ -3,21 +3,32 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync }
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { projectRoot } from '../../dev/paths';
+import { sleep } from '../../dev/processes';
 import { readVariables, resolveCompose } from '../unit/deploy/resolve';
 import { Buildah, deployCache } from './buildah';
+import { endCommands } from './commands';
 import { Containers } from './containers';
+import { recordCounts } from './counts';
 import { buildTarget, keepImagesOfOthers, keepNodeImage } from './images';
+import { prefixOf, removeLeftovers } from './leftovers';
+import { lockCache } from './lock';
 import { Networks } from './networks';
+import { runOperatorCommands } from './operators';
 import { isJob, startOrder } from './order';
 import { assertPackageCounts } from './packages';
+import { restoreGatewayDatabase } from './restore';
 import { findMissing } from './tools';
 import { makeFirstTransfer } from './transfer';
 
 /** `npm run test:deploy`: builds the images and runs docker-compose.yml with try.env, without Docker. */
 
 const missingToolsExitCode = 3;
-/** Nothing that has to be run is in them: no image of them can be had without a registry of images. */
+/** No image of it can be had without a registry of images. */
 const leftOut = ['temporal-ui'];
+/** They end with the number of the signal, 128 + 15; all others with 0. */
+const endsBySignal = (name: string): boolean => name === 'temporal' || name.startsWith('chain-');
+/** For a main() that was interrupted, before its containers are removed. */
+const settleTimeoutMs = 3_000;
 
 const variables = readVariables(readFileSync(path.join(projectRoot, 'try.env'), 'utf8'));
 const compose = resolveCompose(variables);
@@ -25,6 +36,8 @@ const services = compose.services;
 const order = startOrder(services, (variables.COMPOSE_PROFILES ?? '').split(',')).filter((name) => !leftOut.includes(name));
 const jobs = order.filter((name) => isJob(service(name)));
 const daemons = order.filter((name) => !jobs.includes(name));
+/** All others run a command when they are asked to. */
+const oneOff = Object.keys(services).filter((name) => !order.includes(name) && !leftOut.includes(name));
 
 function service(name: string) {
   const found = services[name];
@@ -43,9 +56,16 @@ async function main(folder: string, onCleanUp: (cleanUp: () => Promise<void>) =>
   mkdirSync(path.join(folder, 'logs'));
   const logFile = path.join(folder, 'logs', 'test.log');
   const buildah = new Buildah(logFile);
-  const prefix = `gwdt${process.pid}`;
-  const used = [...order, 'faucet'].map((name) => [name, service(name)] as const);
+  const prefix = prefixOf(process.pid);
+  const used = [...order, ...oneOff].map((name) => [name, service(name)] as const);
+  const networks = new Networks(prefix, Object.keys(compose.networks), used, logFile);
+  const containers = new Containers(services, { buildah, networks, folder, prefix });
+  onCleanUp(async () => {
+    await containers.removeAll();
+    await networks.remove();
+  });
 
+  await step('leftovers of runs that were killed', () => removeLeftovers(buildah));
   const node = await step('a stand-in for the image of Node', () => keepNodeImage(buildah));
   await step('stand-ins for the images of Postgres and Temporal', () => keepImagesOfOthers(buildah, compose));
   const images: Record<string, string> = {};
@@ -54,12 +74,6 @@ async function main(folder: string, onCleanUp: (cleanUp: () => Promise<void>) =>
     await step(`image ${target}, from ${node}`, () => buildTarget(buildah, target, image));
   await step('numbers of packages are as docs/deployment.md says', () => assertPackageCounts(buildah, images));
 
-  const networks = new Networks(prefix, Object.keys(compose.networks), used, logFile);
-  const containers = new Containers(services, { buildah, networks, folder, prefix });
-  onCleanUp(async () => {
-    await containers.removeAll();
-    await networks.remove();
-  });
   await step('networks', () => networks.create());
   const volumes = path.join(folder, 'volumes');
   // as the engine does: each as soon as what it waits for is ready, so that the API becomes healthy once the nodes are
@@ -76,6 +90,8 @@ async function main(folder: string, onCleanUp: (cleanUp: () => Promise<void>) =>
   const transfer = await step('a transfer by the lines of README.md is CONFIRMED', () =>
     makeFirstTransfer(containers, service('postgres').image),
   );
+  await step('a command in each service for operators', () => runOperatorCommands(containers, path.basename(transfer)));
+  await step("the gateway's database is restored from a dump", () => restoreGatewayDatabase(containers));
   for (const name of jobs) await step(`${name} once more`, () => containers.runToEnd(name));
   if (hashSecrets(volumes) !== secrets) throw new Error('the second run of `setup` has changed what was there');
   for (const name of daemons)
@@ -83,14 +99,16 @@ async function main(folder: string, onCleanUp: (cleanUp: () => Promise<void>) =>
   for (const name of [...daemons].reverse())
     await step(`${name} stops in time`, async () => {
       const code = await containers.stop(name);
-      // Temporal and Anvil end with the number of the signal
-      if (code !== 0 && code !== 143) throw new Error(`${name} ended with ${code}`);
+      if (code !== 0 && !(code === 143 && endsBySignal(name))) throw new Error(`${name} ended with ${code}`);
     });
   for (const name of used.map(([name]) => name)) {
+    if (!containers.hasRun(name)) throw new Error(`${name} has not run`);
     const written = await containers.writtenFiles(name);
     if (written.length > 0) throw new Error(`${name} has written outside of its volumes: ${written.slice(0, 10).join(', ')}`);
   }
-  console.log(`${transfer} was CONFIRMED; all services of docker-compose.yml have run but ${leftOut.join(', ')}`);
+  console.log(
+    `${transfer} was CONFIRMED; all services of docker-compose.yml have run but ${leftOut.join(' and ')}, which was not tested`,
+  );
 }
 
 /** Of all files that `setup` has written. */
@@ -104,24 +122,42 @@ function hashSecrets(volumes: string): string {
   return hash.digest('hex');
 }
 
+/** Rejects when the test shall end. Further signals change nothing: npm passes on the one that the whole group gets, too. */
+function interruption(): Promise<never> {
+  const interrupted = new Promise<never>((_resolve, reject) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+      process.on(signal, () => reject(new Error(`ended by ${signal}`)));
+  });
+  interrupted.catch(() => undefined);
+  return interrupted;
+}
+
 async function runTest(): Promise<number> {
+  const began = Date.now();
+  const seconds = () => (Date.now() - began) / 1000;
   const missing = findMissing();
   if (missing !== null) {
-    console.error(`The deployment was not tested: ${missing}.`);
+    const message = `The deployment was not tested: ${missing}.`;
+    console.error(message);
+    recordCounts({ result: 'skipped', seconds: seconds(), message });
     return missingToolsExitCode;
   }
   mkdirSync(deployCache, { recursive: true });
   const folder = mkdtempSync(path.join(tmpdir(), 'custody-gateway-deploy-'));
+  const interrupted = interruption();
   let cleanUp = (): Promise<void> => Promise.resolve();
   const failures: unknown[] = [];
-  const interrupted = new Promise<never>((_resolve, reject) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => reject(new Error(`ended by ${signal}`)));
-  });
-  await Promise.race([main(folder, (work) => (cleanUp = work)), interrupted]).catch((error: unknown) => failures.push(error));
+  const work = Promise.race([lockCache(), interrupted]).then(() => main(folder, (how) => (cleanUp = how)));
+  await Promise.race([work, interrupted]).catch((error: unknown) => failures.push(error));
+  await endCommands();
+  await Promise.race([work.catch(() => undefined), sleep(settleTimeoutMs)]);
   await cleanUp().catch((error: unknown) => failures.push(error));
-  for (const failure of failures) console.error(failure instanceof Error ? failure.message : failure);
+  await endCommands();
+  const messages = failures.map((failure) => (failure instanceof Error ? failure.message : String(failure)));
+  for (const message of messages) console.error(message);
   if (failures.length === 0) rmSync(folder, { recursive: true, force: true });
   else if (existsSync(folder)) console.error(`What was written is in ${folder}`);
+  recordCounts({ result: failures.length === 0 ? 'passed' : 'failed', seconds: seconds(), message: messages.join('\n') });
   return failures.length === 0 ? 0 : 1;
 }
 

@@ -6,6 +6,7 @@ const needed: Record<string, string> = {
   debootstrap: 'debootstrap',
   ip: 'iproute2',
   nsenter: 'util-linux',
+  flock: 'util-linux',
   npm: 'npm',
   go: 'golang, version 1.24 or later',
 };

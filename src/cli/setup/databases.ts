@@ -27,35 +27,42 @@ interface Wanted {
   databases: readonly string[];
 }
 
+interface DatabaseSetup {
+  /** Such as `login gateway_owner`. */
+  made: string[];
+  /** Nodes without a file in the folder, whose databases are elsewhere, such as `mpc-node-2 (no mpc-node-2_url)`. */
+  leftOut: string[];
+}
+
 /**
  * Makes the logins and databases of the gateway, of the signing nodes and of Temporal that are missing, and grants a login its
- * group role. Nothing else is changed: no password, no owner, no right that is there. A node without a file in the folder has its
- * database elsewhere.
+ * group role. Nothing else is changed: no password, no owner, no right that is there.
  * @param folder with the files that `gateway setup files` has written for it
- * @returns what was made, such as `login gateway_owner`
  * @throws GatewayError naming a login or database that is there and is another one; ConfigError when a file is missing or wrong.
  */
-export async function setUpDatabases(folder: string): Promise<string[]> {
+export async function setUpDatabases(folder: string): Promise<DatabaseSetup> {
   const superuser = readSecret(folder, 'superuser_url', findUrlWeakness(superuserLogin, 'postgres'));
-  const wanted = readWanted(folder);
+  const { wanted, leftOut } = readWanted(folder);
   const made: string[] = [];
   await connected(superuser, async (client) => {
     await client.query('select pg_advisory_lock($1)', [lockKey]);
     for (const role of databaseRoles) await makeGroupRole(client, role, made);
     for (const login of wanted) await makeLogin(client, superuser, login, made);
   });
-  return made;
+  return { made, leftOut };
 }
 
-function readWanted(folder: string): Wanted[] {
-  const logins = databaseLogins.filter(({ file, folder: owner }) => !isNode(owner) || existsSync(path.join(folder, file)));
-  const gateway = logins.map(({ login, database, file, role }): Wanted => {
+function readWanted(folder: string): { wanted: Wanted[]; leftOut: string[] } {
+  const elsewhere = databaseLogins.filter(({ file, folder: owner }) => isNode(owner) && !existsSync(path.join(folder, file)));
+  const logins = databaseLogins.filter((login) => !elsewhere.includes(login));
+  const wanted = logins.map(({ login, database, file, role }): Wanted => {
     const url = new URL(readSecret(folder, file, findUrlWeakness(login, database)));
     return { login, password: url.password, file, role, createsRoles: login === 'gateway_owner', databases: [database] };
   });
   const { login, databases, file } = temporalLogin;
   const password = readSecret(folder, file, findPasswordWeakness);
-  return [...gateway, { login, password, file, role: null, createsRoles: false, databases }];
+  wanted.push({ login, password, file, role: null, createsRoles: false, databases });
+  return { wanted, leftOut: elsewhere.map((node) => `${node.folder} (no ${node.file})`) };
 }
 
 const isNode = (folder: string): boolean => folder.startsWith('mpc-node-');

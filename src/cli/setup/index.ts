@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { readRpcUrls } from '../../chains/config';
 import { loadRegistry } from '../../chains/registry';
 import { readConfig } from '../../platform/config';
-import { printNames } from '../output';
+import { print, printNames } from '../output';
 import { setUpDatabases } from './databases';
 import { setUpFiles } from './deployment-files';
 
@@ -28,7 +28,9 @@ export function addSetupCommands(program: Command): void {
     .description('logins, roles and databases of the gateway, the signing nodes and Temporal, as the superuser of the server')
     .requiredOption('--from <folder>', 'the folder `databases` that `gateway setup files` has written')
     .action(async ({ from }: { from: string }) => {
-      const made = await setUpDatabases(from);
-      printNames(made, isJson(), { some: 'made', none: 'all logins and databases are there' });
+      const { made, leftOut } = await setUpDatabases(from);
+      if (isJson()) return print(JSON.stringify({ made, left_out: leftOut }, null, 2));
+      printNames(made, false, { some: 'made', none: 'all logins and databases are there' });
+      for (const node of leftOut) print(`left out: ${node}`);
     });
 }

@@ -1,7 +1,10 @@
+import { execFile } from 'node:child_process';
 import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { Client } from 'pg';
+import { projectRoot } from '../../../dev/paths';
 import { migrations } from '../../../migrations';
 import { migrations as nodeMigrations } from '../../../migrations/mpc-node';
 import { loadRegistry } from '../../../src/chains/registry';
@@ -37,7 +40,7 @@ async function removeAll(): Promise<void> {
   for (const login of logins) await sql(`drop role if exists ${login}`);
 }
 
-const run = () => setUpDatabases(from);
+const run = async () => (await setUpDatabases(from)).made;
 /** What a process would connect with, at the address of this Postgres. */
 const urlOf = (name: string) =>
   Object.assign(new URL(readFileSync(path.join(root, name), 'utf8')), { host: new URL(server).host }).toString();
@@ -54,18 +57,37 @@ beforeEach(run);
 afterEach(removeAll);
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-it('leaves out a node whose database is elsewhere, and nothing of the gateway', async () => {
-  await removeAll();
-  const without = (name: string) => {
-    const copy = mkdtempSync(path.join(tmpdir(), 'setup-elsewhere-'));
+/** With all files but one. */
+async function without<T>(name: string, work: (folder: string) => Promise<T>): Promise<T> {
+  const copy = mkdtempSync(path.join(tmpdir(), 'setup-elsewhere-'));
+  try {
     cpSync(from, copy, { recursive: true });
     rmSync(path.join(copy, name));
-    return setUpDatabases(copy).finally(() => rmSync(copy, { recursive: true }));
-  };
-  const made = await without('mpc-node-2_url');
+    return await work(copy);
+  } finally {
+    rmSync(copy, { recursive: true });
+  }
+}
+
+it('leaves out a node whose database is elsewhere, and nothing of the gateway', async () => {
+  await removeAll();
+  const { made, leftOut } = await without('mpc-node-2_url', setUpDatabases);
+  expect(leftOut).toEqual(['mpc-node-2 (no mpc-node-2_url)']);
   expect(made).toEqual(expect.arrayContaining(['login gateway_mpc_1', 'database gateway_mpc_3']));
   expect(made.filter((name) => name.includes('gateway_mpc_2'))).toEqual([]);
-  await expect(without('worker_url')).rejects.toThrow(/worker_url cannot be read \(ENOENT\)/);
+  await expect(without('worker_url', setUpDatabases)).rejects.toThrow(/worker_url cannot be read \(ENOENT\)/);
+});
+
+it('the command names the node that it has left out, with the file that is not there', async () => {
+  const command = (folder: string, ...options: string[]) =>
+    promisify(execFile)(process.execPath, [
+      ...[path.join(projectRoot, 'bin', 'gateway.js'), ...options, 'setup', 'databases', '--from', folder],
+    ]);
+  const { stdout } = await without('mpc-node-2_url', command);
+  expect(stdout).toBe('all logins and databases are there\nleft out: mpc-node-2 (no mpc-node-2_url)\n');
+  const answer = await without('mpc-node-3_url', (folder) => command(folder, '--json'));
+  expect(JSON.parse(answer.stdout)).toEqual({ made: [], left_out: ['mpc-node-3 (no mpc-node-3_url)'] });
+  expect((await command(from)).stdout).toBe('all logins and databases are there\n');
 });
 
 it('makes what every process starts with: the owner migrates, each process has its own rights, each node its own database', async () => {

@@ -34,8 +34,10 @@ export interface ComposeFile {
   volumes: Record<string, unknown>;
 }
 
+/** Our own file: it has more aliases than one that is not trusted may have. */
+export const parsing = { merge: true, maxAliasCount: 10_000 };
 export const composeText = readFileSync(path.join(projectRoot, 'docker-compose.yml'), 'utf8');
-export const compose = parse(composeText, { merge: true }) as ComposeFile;
+export const compose = parse(composeText, parsing) as ComposeFile;
 export const services = Object.entries(compose.services);
 
 /** `<volume>:<path>[:ro]` */

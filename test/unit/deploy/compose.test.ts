@@ -30,6 +30,9 @@ function processOf(service: Service): string | undefined {
 }
 const ofRepository = services.filter(([, service]) => service.build !== undefined);
 const processes = ofRepository.filter(([, service]) => ![undefined, 'cli'].includes(processOf(service)));
+/** The services for the commands of operators. */
+const ofNodeOperators = ['mpc-1', 'mpc-2', 'mpc-3'];
+const ofOperators = ['gateway', 'owner', ...ofNodeOperators];
 const jobs = names(({ restart, profiles }) => restart === 'no' && !profiles);
 
 const chainVariables = new Map(
@@ -51,25 +54,25 @@ describe('every service of docker-compose.yml', () => {
 
   it.each(ofRepository.filter(([, service]) => processOf(service) !== undefined))(
     '%s gets variables that its process knows, and all that it requires',
-    (_name, service) => {
+    (name, service) => {
       const process = processOf(service) ?? '';
+      // commands of a node's operator run with its environment
+      const isKnownTo = (group: string): boolean => {
+        const groups = ['all processes', process, ...(ofNodeOperators.includes(name) ? ['mpc-node'] : [])];
+        return group.split(', ').some((it) => groups.includes(it));
+      };
       const given = Object.keys(service.environment ?? {});
       const known = (variable: string): boolean => {
         if (chainVariables.has(variable) || ofTemporal.includes(variable)) return true;
         const inFile = variable.endsWith('_FILE');
         const found = variables[(inFile ? variable.slice(0, -'_FILE'.length) : variable) as keyof typeof variables];
-        return (
-          found !== undefined &&
-          (!inFile || found.inFile) &&
-          (found.group === 'all processes' || found.group.split(', ').includes(process))
-        );
+        return found !== undefined && (!inFile || found.inFile) && isKnownTo(found.group);
       };
       expect(given.filter((variable) => !known(variable))).toEqual([]);
       if (process === 'cli') return;
       const required = Object.entries(variables).filter(
         ([, { group, schema }]) =>
-          (group === 'all processes' || group.split(', ').includes(process)) &&
-          (schema.describe() as { flags?: { presence?: string } }).flags?.presence === 'required',
+          isKnownTo(group) && (schema.describe() as { flags?: { presence?: string } }).flags?.presence === 'required',
       );
       expect(required.map(([variable]) => variable).filter((it) => !given.includes(it) && !given.includes(`${it}_FILE`))).toEqual(
         [],
@@ -126,8 +129,9 @@ it.each(['setup files', 'setup databases', 'migrate', 'temporal setup'])(
 describe('secrets', () => {
   /** Beside the set-up, and the process that the volume is named after. */
   const others: Record<string, string[]> = {
-    operator: ['gateway', 'temporal-setup', 'first-client'],
-    migrate: ['first-client'],
+    operator: ['gateway', 'owner', 'temporal-setup', 'first-client'],
+    migrate: ['owner', 'first-client'],
+    ...Object.fromEntries([1, 2, 3].map((node) => [`mpc-node-${node}`, [`mpc-${node}`]])),
   };
 
   it('of a process are mounted by no other one', () => {
@@ -160,9 +164,78 @@ describe('networks', () => {
     for (const name of ['postgres', 'temporal', 'authoriser', 'databases', 'migrate'])
       expect(get(name).networks).toEqual(['core']);
     for (const network of ['core', 'mpc']) expect(compose.networks[network]).toEqual({ internal: true });
-    expect(names(({ networks = [] }) => networks.includes('mpc'))).toEqual(['mpc-node-1', 'mpc-node-2', 'mpc-node-3']);
+    expect(names(({ networks = [] }) => networks.includes('mpc'))).toEqual([
+      ...['mpc-node-1', 'mpc-node-2', 'mpc-node-3'],
+      ...ofNodeOperators,
+    ]);
     expect(names(({ ports }) => ports !== undefined)).toEqual(['temporal-ui', 'api']);
     expect(get('setup').network_mode).toBe('none');
+  });
+});
+
+describe('the commands of operators', () => {
+  /** The variables that `src/cli` reads for them, beside those of Temporal and of chains. */
+  const read: Record<string, string[]> = {
+    gateway: [
+      ...['DATABASE_URL', 'GATEWAY_ENV', 'CHAINS', 'GATEWAY_OPERATOR', 'MPC_NODE_PEER_CERTS', 'ORDER_KEYS'],
+      ...['TOTP_SECRETS_KEY', 'WEBHOOK_SECRETS_KEY', 'TEMPORAL_DEPLOYMENT_NAME'],
+    ],
+    owner: [
+      ...['DATABASE_OWNER_URL', 'GATEWAY_ENV', 'CHAINS', 'GATEWAY_OPERATOR'],
+      ...['ORDER_KEYS', 'DEPLOYMENT_ID', 'MPC_NODE_PEER_CERTS'],
+    ],
+    ...Object.fromEntries(
+      ofNodeOperators.map((name) => [
+        name,
+        [
+          ...['MPC_NODE_DATABASE_URL', 'GATEWAY_ENV', 'CHAINS', 'GATEWAY_OPERATOR', 'MPC_NODE_LIMITS'],
+          ...[
+            'MPC_NODE_INDEX',
+            'MPC_NODE_TLS_KEY',
+            'MPC_NODE_TLS_CERT',
+            'MPC_NODE_TLS_CA',
+            'MPC_NODE_PEER_CERTS',
+            'MPC_NODE_PEERS',
+          ],
+          ...['MPC_NODE_ORDER_KEYS', 'MPC_NODE_DEPLOYMENT', 'MPC_NODE_KEK'],
+        ],
+      ]),
+    ),
+  };
+  /** Read by `src/cli`, and given to no service: what is set while a key or an identity is replaced (docs/keys.md). */
+  const ofReplacements = ['MPC_NODE_FORMER_CERTS'];
+  const given = (name: string): string[] => Object.keys(get(name).environment ?? {}).map((it) => it.replace(/_FILE$/, ''));
+
+  it('have a service each that starts with no other service, and that `docker compose up` does not start', () => {
+    expect(names(({ profiles = [] }) => profiles.includes('operators'))).toEqual(ofOperators);
+    for (const name of ofOperators) {
+      expect(get(name).entrypoint).toEqual(['node', 'bin/gateway.js']);
+      expect(get(name).profiles).toEqual(['operators']);
+      expect(get(name).depends_on).toBeUndefined();
+    }
+  });
+
+  it.each(ofOperators)('have all variables that they read: %s', (name) => {
+    expect((read[name] ?? []).filter((variable) => !given(name).includes(variable))).toEqual([]);
+    if (ofNodeOperators.includes(name)) return;
+    for (const variable of ['TEMPORAL_ADDRESS', ...chainVariables.keys()]) expect(given(name)).toContain(variable);
+  });
+
+  it('read no other variables', () => {
+    const folder = inProject('src/cli');
+    const files = readdirSync(folder).filter((file) => file.endsWith('.ts'));
+    const text = files.map((file) => readFileSync(path.join(folder, file), 'utf8')).join('\n');
+    const found = Object.keys(variables).filter((variable) => text.includes(`'${variable}'`));
+    const known = [...Object.values(read).flat(), ...ofReplacements];
+    expect(found.length).toBeGreaterThan(10);
+    expect(found.filter((variable) => !known.includes(variable))).toEqual([]);
+  });
+
+  it.each([1, 2, 3])('of the operator of node %i have what the node has', (node) => {
+    const own = get(`mpc-node-${node}`).environment ?? {};
+    for (const [variable, value] of Object.entries(get(`mpc-${node}`).environment ?? {}))
+      if (variable !== 'GATEWAY_OPERATOR') expect([variable, value]).toEqual([variable, own[variable]]);
+    expect(mounts(get(`mpc-${node}`))).toEqual(mounts(get(`mpc-node-${node}`)).filter(({ isReadOnly }) => isReadOnly));
   });
 });
 

@@ -3,23 +3,43 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { projectRoot } from '../../../dev/paths';
+import { compose, services } from './compose-file';
 
-const text = readFileSync(path.join(projectRoot, 'docs/deployment.md'), 'utf8');
+const documents = ['docs/deployment.md', 'docs/upgrades.md'].map((name) => readFileSync(path.join(projectRoot, name), 'utf8'));
+const text = documents.join('\n');
 
-/** `gateway …` in code, without placeholders, also as an argument of `docker compose run`. */
-const commands = [...text.matchAll(/```sh\n([\s\S]*?)```|`([^`\n]+)`/g)]
-  .flatMap(([, block = '', inline = '']) => [...block.split('\n'), inline])
-  .flatMap((line) => line.match(/(?:^|\s|\/)gateway(?:\.js)? [a-z][^|;&#)]*/g) ?? [])
-  .map((line) => line.trim().replace(/^\/?gateway(?:\.js)? /, ''));
+/** Lines of code, in blocks and within sentences. */
+const lines = [...text.matchAll(/```sh\n([\s\S]*?)```|`([^`\n]+)`/g)].flatMap(([, block = '', inline = '']) => [
+  ...block.split('\n'),
+  inline,
+]);
+/** `gateway …`, without placeholders, also as an argument of `docker compose run`, where other services run it too. */
+const commands = lines
+  .filter((line) => !/^\s*for /.test(line))
+  .flatMap((line) => line.match(/(?:^|\s|\/)(?:gateway(?:\.js)?|--rm owner|--rm mpc-\d) [a-z][^|;&#)`]*/g) ?? [])
+  .map((line) => line.trim().replace(/^(?:\/?gateway(?:\.js)?|--rm owner|--rm mpc-\d) /, ''));
+const composed = lines.flatMap((line) => line.match(/docker compose (?:run|up|start|stop|restart|exec) .*/g) ?? []);
 
-/** Words up to the first argument. */
-const nameOf = (command: string): string => /^[a-z][a-z0-9-]*(?: [a-z][a-z-]*)*/.exec(command)?.[0] ?? '';
+/** Words up to the first argument; `unversioned` is one. */
+const nameOf = (command: string): string => /^[a-z][a-z0-9-]*(?: (?!unversioned)[a-z][a-z-]*)*/.exec(command)?.[0] ?? '';
 const scripts = (JSON.parse(readFileSync(path.join(projectRoot, 'package.json'), 'utf8')) as { scripts: object }).scripts;
 
 const help = async (name: string): Promise<string> =>
   (await promisify(execFile)(process.execPath, [path.join(projectRoot, 'bin/gateway.js'), ...name.split(' '), '--help'])).stdout;
 
-describe('docs/deployment.md', () => {
+/** Services that the line names: up to the command that runs in one, or all of them. A variable has the values of the loop around it. */
+function servicesOf(line: string): string[] {
+  const given = line.replace(/ (--entrypoint|-v|--network) \S+/g, '').split(/[;|<>]/)[0] ?? '';
+  const [, , subcommand = '', ...rest] = given.trim().split(/\s+/);
+  const named = rest.filter((word) => !word.startsWith('-'));
+  const own = ['run', 'exec'].includes(subcommand) ? named.slice(0, 1) : named;
+  return own.flatMap((word) => {
+    const [, variable] = /^"?\$(\w+)"?$/.exec(word) ?? [];
+    return variable ? (new RegExp(`for ${variable} in ([^;]+);`).exec(text)?.[1] ?? word).split(' ') : [word];
+  });
+}
+
+describe('docs/deployment.md and docs/upgrades.md', () => {
   it('names commands', () => expect(commands.length).toBeGreaterThan(5));
 
   it.each([...new Set(commands)])('gateway %s is a command with these options', async (command) => {
@@ -27,6 +47,19 @@ describe('docs/deployment.md', () => {
     // of a group, or of a command that is not there, the help is that of what is above
     expect(shown).toMatch(new RegExp(`^Usage: gateway ${nameOf(command)}(?= |$)`, 'm'));
     for (const option of command.match(/--[a-z-]+/g) ?? []) expect(shown).toContain(option);
+  });
+
+  it.each(composed)('%s names services of docker-compose.yml', (line) => {
+    const named = servicesOf(line);
+    expect(named).not.toEqual([]);
+    expect(named.filter((name) => !(name in compose.services))).toEqual([]);
+  });
+
+  it('an update replaces every process that is made here, one after the other, nodes first', () => {
+    const order = /for service in ([^;]+);/.exec(text)?.[1]?.split(' ') ?? [];
+    const replaced = services.filter(([, { build, restart, profiles }]) => build && restart !== 'no' && !profiles);
+    expect([...order].sort()).toEqual(replaced.map(([name]) => name).sort());
+    expect(order).toEqual(['mpc-node-1', 'mpc-node-2', 'mpc-node-3', 'authoriser', 'worker', 'api']);
   });
 
   it('names scripts of package.json alone', () => {

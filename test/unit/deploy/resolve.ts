@@ -1,5 +1,5 @@
 import { parse } from 'yaml';
-import { type ComposeFile, composeText } from './compose-file';
+import { type ComposeFile, composeText, parsing } from './compose-file';
 
 /**
  * The compose file with its variables replaced, as `docker compose` does (`${NAME:-default}`, `$$`); other forms are not used.
@@ -21,7 +21,7 @@ export function resolveCompose(variables: Readonly<Record<string, string>>): Com
     if (typeof value !== 'object' || value === null) return value;
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, visit(item)]));
   };
-  return visit(parse(composeText, { merge: true })) as ComposeFile;
+  return visit(parse(composeText, parsing)) as ComposeFile;
 }
 
 /** A file for `docker compose --env-file`. */

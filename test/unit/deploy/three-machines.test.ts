@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { findOnPath } from '../../../dev/binaries';
@@ -18,17 +18,25 @@ const commandsOf = (who: 'operator' | 'gateway'): string => {
   return code;
 };
 
+/** A command within a sentence. */
+const commandOf = (start: string): string => {
+  const [, code] = new RegExp(`\`(${start}[^\`]+)\``).exec(documented) ?? [];
+  if (code === undefined) throw new Error(`docs/deployment.md has no command ${start}`);
+  return code;
+};
+
 const root = mkdtempSync(path.join(tmpdir(), 'three-machines-'));
 const inRoot = (...names: string[]) => path.join(root, ...names);
 const read = (...names: string[]) => readFileSync(inRoot(...names), 'utf8');
 const shell = (code: string, cwd: string) => execFileSync('bash', ['-euo', 'pipefail', '-c', code], { cwd, stdio: 'pipe' });
-const setUp = () => setUpFiles({ root: inRoot('deployment'), registry: loadRegistry('sandbox', ['ethereum']) });
+const setUp = (folder = 'deployment') => setUpFiles({ root: inRoot(folder), registry: loadRegistry('sandbox', ['ethereum']) });
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 (findOnPath('openssl') ? it : it.skip)(
   'what docs/deployment.md says for three machines makes three nodes with keys that only they have (skipped where openssl is not installed)',
   async () => {
     await setUp();
+    shell(commandOf('cp -a'), root);
     for (const index of nodeIndexes) {
       mkdirSync(inRoot(`operator-${index}`));
       shell(commandsOf('operator').replaceAll('mpc-node-1', `mpc-node-${index}`), inRoot(`operator-${index}`));
@@ -50,6 +58,15 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
     }
     for (const process of ['api', 'worker', 'authoriser', 'operator'])
       expect([...readNodeKeys(read('deployment', process, 'node_certs')).keys()].sort()).toEqual([1, 2, 3]);
-    await expect(setUp()).rejects.toThrow(/mpc-node-1/);
+    await expect(setUp()).rejects.toThrow(/mpc-node-1.* was made before and is missing now/);
+
+    // a release that needs two more files: the copy of before gets them, and nothing else
+    const later = ['api/stored_answers_key', 'operator/deployment_id'];
+    for (const name of later) rmSync(inRoot('whole', name));
+    const made = (JSON.parse(read('whole', 'setup/made.json')) as string[]).filter((name) => !later.includes(name));
+    rmSync(inRoot('whole', 'setup/made.json'));
+    writeFileSync(inRoot('whole', 'setup/made.json'), JSON.stringify(made), { mode: 0o400 });
+    expect((await setUp('whole')).sort()).toEqual(later);
+    expect(read('whole', 'operator/deployment_id')).toBe(read('deployment', 'authoriser/deployment_id'));
   },
 );
