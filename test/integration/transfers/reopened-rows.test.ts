@@ -1,10 +1,11 @@
 import type { DataSource } from 'typeorm';
 import { clearInclusions } from '../../../src/following/inclusions';
 import { reopenFinal } from '../../../src/following/reopen-final';
+import { formatAmount } from '../../../src/platform/money';
 import { findUnexecutedBefore } from '../../../src/transfers/line';
 import { insertAttemptRows } from '../../inserted-attempts';
 import { openDatabase } from '../../stack/database';
-import { begin, ethereum, type Fixture, include, prepared, sign } from '../ledger/fixture';
+import { balances, begin, ethereum, type Fixture, include, prepared, sign } from '../ledger/fixture';
 import { abandonable } from './abandonable';
 import { useFundedFixture } from './fixture';
 
@@ -89,6 +90,42 @@ describe('a cancellation, which is all that begins after an end', () => {
     expect(await fixture.ledger.beginSigning({ txId, lastAttempt: 2, kind: 'resume' })).toMatchObject({
       outcome: 'begun',
       kind: 'cancellation',
+    });
+  });
+
+  describe('may cost', () => {
+    /** Somewhat more than its transfer had locked. */
+    const dear = async (txId: string) => (await row(txId)).feeLocked / 21_000n + 1n;
+
+    test('more than the transfer had locked, as far as its account has it available; nothing is locked for it', async () => {
+      const txId = await reopened();
+      const { feeLocked } = await row(txId);
+      const had = await balances(fixture, 'ETH');
+      expect(await cancel(txId, await dear(txId))).toMatchObject({ outcome: 'begun' });
+      expect(await fixture.ledger.beginSigning({ txId, lastAttempt: 2, kind: 'resume' })).toMatchObject({ outcome: 'begun' });
+      expect([await balances(fixture, 'ETH'), (await row(txId)).feeLocked]).toEqual([had, feeLocked]);
+    });
+
+    test('no more than that where the account has nothing left', async () => {
+      const txId = await reopened();
+      const probe = await locked({ tokenSymbol: 'ETH', amount: '1' });
+      const { feeLocked } = await row(probe);
+      await fixture.ledger.cancelTransfer({ txId: probe });
+      const [available] = await balances(fixture, 'ETH');
+      await locked({ tokenSymbol: 'ETH', amount: formatAmount(available - feeLocked, 18) });
+      expect(await cancel(txId, await dear(txId))).toMatchObject({
+        ...{ outcome: 'refused', code: 'fee_above_bound' },
+        reason: expect.stringContaining('the account has 0 ETH available'),
+      });
+      expect(await cancel(txId, (await dear(txId)) - 1n)).toMatchObject({ outcome: 'begun' });
+    });
+
+    test('never more than the cap of the chain', async () => {
+      const txId = await reopened();
+      expect(await cancel(txId, ethereum.maxNetworkFee / 21_000n + 1n)).toMatchObject({
+        outcome: 'refused',
+        code: 'fee_above_bound',
+      });
     });
   });
 });
