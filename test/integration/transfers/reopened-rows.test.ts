@@ -170,3 +170,10 @@ describe('what has ended and lost its block', () => {
     expect(await begin(fixture, { txId: other, fees: { gasLimit: 21_000n } })).toMatchObject({ outcome: 'begun' });
   });
 });
+
+test('operators see why there is no cancellation yet', async () => {
+  const txId = '01890000-0000-7000-8000-000000000000';
+  const [chain, code] = [ethereum.name, 'fee_above_bound'] as const;
+  await fixture.ledger.reportNotCancelled({ txId, chain, code, reason: 'too dear' });
+  expect(fixture.alerts).toEqual([{ alert: 'reopened_not_cancelled', tx_id: txId, chain, code }]);
+});

@@ -1,5 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { Hex } from 'viem';
+import type { NotCancelled } from '../../../src/messages/transfer';
 import { cancelReopenedWorkflowId } from '../../../src/messages/workflow-ids';
 import { createDatabase } from '../../../src/platform/database';
 import { correctReorged } from '../../../src/transfers/confirm/reconcile-reorg';
@@ -107,6 +108,13 @@ const notPrepared: Changes['chain'] = {
     input.kind === 'cancellation' ? Promise.reject(new Error('not answered')) : served.fixture.onChain.prepareAttempt(input),
 };
 
+/** What operators are told about cancellations that do not come about. */
+const reports = () => {
+  const reported: NotCancelled[] = [];
+  const reportNotCancelled = (input: NotCancelled) => (reported.push(input), Promise.resolve());
+  return { reported, ledger: { reportNotCancelled } };
+};
+
 const frozen = async () =>
   (
     await served.fixture.database.query<{ symbol: string }[]>(
@@ -164,7 +172,9 @@ test('executed after all before its cancellation: booked as changed and frozen, 
 
 test('nodes that refuse its cancellation: the run fails with their reason, and a later one has it signed', async () => {
   let refuses = true;
+  const { reported, ledger } = reports();
   const { txId, to, alerts } = await reopened({
+    ledger,
     sign: ({ kind }) => {
       if (kind === 'cancellation' && refuses)
         throw ApplicationFailure.create({ type: 'intent_mismatch', message: 'not this one', nonRetryable: true });
@@ -172,6 +182,7 @@ test('nodes that refuse its cancellation: the run fails with their reason, and a
   });
   const reason = expect.stringContaining('not this one') as string;
   await expect(runOf(txId).result()).rejects.toMatchObject({ cause: { type: 'intent_mismatch', message: reason } });
+  expect(reported).toEqual([{ txId, chain: served.fixture.chain.name, code: 'intent_mismatch', reason }]);
   await served.record(cancelReopenedWorkflowId(txId), 'cancel-reopened-refused');
   expect(await attempts(txId)).toEqual(['first', 'cancellation']);
   refuses = false;
@@ -182,6 +193,46 @@ test('nodes that refuse its cancellation: the run fails with their reason, and a
   expect((await attempts(txId)).at(-1)).toBe('cancellation included');
   expect(await balanceOf(to)).toBe(0n);
 });
+
+test.each<[string, string, string, () => Changes]>([
+  [
+    'has to wait for an earlier one',
+    'business_error',
+    'cancel-reopened-behind',
+    () => ({
+      authoriser: {
+        beginSigning: (input) =>
+          input.kind === 'cancellation'
+            ? Promise.resolve({ outcome: 'refused', code: 'business_error', reason: 'that one first', isFollowed: true })
+            : served.fixture.ledger.beginSigning(input),
+      },
+    }),
+  ],
+  [
+    'cannot be prepared',
+    'not_found',
+    'cancel-reopened-not-prepared',
+    () => ({
+      chain: {
+        prepareAttempt: (input) =>
+          input.kind === 'cancellation'
+            ? Promise.reject(ApplicationFailure.create({ type: 'not_found', message: 'that one first', nonRetryable: true }))
+            : served.fixture.onChain.prepareAttempt(input),
+      },
+    }),
+  ],
+])(
+  'a cancellation that %s: nothing is sent, and the run fails with the reason, which operators see',
+  async (_, code, name, changes) => {
+    const { reported, ledger } = reports();
+    const { txId } = await reopened({ ...changes(), ledger });
+    const reason = 'that one first';
+    await expect(runOf(txId).result()).rejects.toMatchObject({ cause: { type: code, message: reason } });
+    expect(reported).toEqual([{ txId, chain: served.fixture.chain.name, code, reason }]);
+    expect(await attempts(txId)).toEqual(['first']);
+    await served.record(cancelReopenedWorkflowId(txId), name);
+  },
+);
 
 test('a later transfer that was sent and waits behind it is neither replaced nor parked, and goes on once the cancellation is in', async () => {
   let isAnswered = false;
