@@ -4,7 +4,7 @@ import { stillStands } from './inclusions';
 /** How the chain contradicts the end of a transfer. Derived from the rows, so that no crash can lose one. */
 export type Contradiction = 'block_gone' | 'executed_after_proof' | 'charged_otherwise';
 
-export interface Contradicted {
+interface Contradicted {
   contradiction: Contradiction;
   /** Number of the block that is gone, of what has failed in it: what is done about it depends on the block that is read there now. */
   failedIn: number | null;

@@ -135,7 +135,11 @@ test('a reverted transfer that is reorganised away after its finality has its no
   expect(await nonceOf()).toBe(2);
   expect(await balanceOf(to)).toBe(0n);
   // its end stays what it was, at the fee of the cancellation; the books agree with the chain
-  expect(await served.fixture.transaction(txId)).toMatchObject({ status: 'FAILED', failure_code: 'reverted_on_chain' });
+  const [first, cancellation] = await served.fixture.attempts(txId);
+  expect(await served.fixture.transaction(txId)).toMatchObject({
+    ...{ status: 'FAILED', failure_code: 'reverted_on_chain', tx_hash: cancellation?.tx_hash },
+    failure_message: `${String(first?.tx_hash)} was reverted on chain; after a reorganisation the cancellation ${String(cancellation?.tx_hash)} has taken its place`,
+  });
   await booksAgree(served.fixture);
   expect(await frozen()).toEqual(['ETH']);
   expect(alerts).not.toContainEqual(expect.objectContaining({ alert: 'ended_transfer_changed' }));
