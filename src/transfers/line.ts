@@ -13,8 +13,8 @@ const isUnexecuted = `not exists (select from transfer_attempts a where a.tx_id 
    and exists (select from transfer_attempts a where a.tx_id = t.tx_id and a.impossible_proof is null)`;
 /** The chain may still execute transaction `t`, and has not. */
 const mayBeExecuted = `t.ended_at is null and ${isUnexecuted}`;
-/** It has executed `t`, which has ended by that, and has taken the block back: what has reserved the same ordinal is to be executed again. */
-const hasLostItsBlock = `t.ended_at is not null and t.block_hash is not null and t.finalized_at is null and ${isUnexecuted}`;
+/** Also where it has executed `t`, which has ended by that, and has taken the block back: the ordinal is unused again. */
+const isToBeExecuted = `(t.ended_at is null or t.block_hash is not null and t.finalized_at is null) and ${isUnexecuted}`;
 
 /** Accounts, with their chains, of which nothing with an ordinal is begun: see findParkedBefore. */
 export const accountsBehindParked = `select t.account_id, t.chain from chain_cursors c
@@ -76,7 +76,7 @@ export async function findUnexecutedBefore(manager: EntityManager, txId: string)
                       where b.chain = own.chain and b.owner = own.owner and b.ordinal is not null and b.ordinal < own.ordinal
                       order by b.ordinal desc limit 1) before on true
        join transactions t on t.tx_id = before.tx_id
-      where own.tx_id = $1 and own.ordinal is not null and ((${mayBeExecuted}) or (${hasLostItsBlock}))`,
+      where own.tx_id = $1 and own.ordinal is not null and ${isToBeExecuted}`,
     [txId],
   );
   return row?.tx_id;
