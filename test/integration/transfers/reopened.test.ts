@@ -22,8 +22,11 @@ beforeEach(() => {
   asked = [];
 });
 
-/** As the worker follows; the log is that of the test. */
-const follow = (alerts: unknown[] = []) => {
+/** Heartbeats of a follower that finds a fork some hundred blocks below, and reads up to the head again. */
+const deep = 40;
+
+/** As the worker follows; the log is that of the test. `beats`: after so many heartbeats it ends; undefined: at the head. */
+const follow = (alerts: unknown[] = [], beats?: number) => {
   const { options, client } = served.fixture;
   const logger = Object.create(options.logger, {
     error: { value: (facts: unknown) => void alerts.push(facts) },
@@ -38,7 +41,12 @@ const follow = (alerts: unknown[] = []) => {
     return startCancelReopened(served.client, txId);
   };
   const onConfirmedReorged = (txId: string) => correctReorged({ ...options, cancelReopened, logger, client }, { txId });
-  return served.fixture.follow({ logger, onConfirmedReorged });
+  const stop = new AbortController();
+  let left = beats ?? 0;
+  const heartbeat = () => {
+    if ((left -= 1) === 0) stop.abort();
+  };
+  return served.fixture.follow({ logger, onConfirmedReorged, ...(beats !== undefined && { heartbeat, signal: stop.signal }) });
 };
 
 /** Mines and follows. */
@@ -97,7 +105,7 @@ async function reopened(
   await client.setCode({ address: to as Hex, bytecode: '0x' });
   expect(await nonceOf()).toBe(0);
   const alerts: unknown[] = [];
-  await follow(alerts);
+  await follow(alerts, deep);
   expect(alerts).toContainEqual(expect.objectContaining({ alert: 'refund_not_final', tx_id: txId }));
   return { txId, later, to, alerts };
 }
