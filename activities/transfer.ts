@@ -2,7 +2,7 @@ import { getFamily } from '../src/chains/families';
 import { createLogger } from '../src/platform/logging';
 import { getSignedType } from '../src/signed-types';
 import { adoptHold } from '../src/transfers/start/adopt-hold';
-import { adoptReopened } from '../src/transfers/reopened';
+import { adoptReopened, reportNotCancelled } from '../src/transfers/reopened';
 import { abandonTransfer } from '../src/transfers/operate/abandon';
 import { parkTransfer } from '../src/transfers/operate/park';
 import { readTurn } from '../src/transfers/sign/read-turn';
@@ -29,6 +29,7 @@ export function createTransferActivities(options: TransferActivityOptions): Tran
   return {
     adoptHold: (input) => adoptHold(steps, input),
     adoptReopened: (input) => adoptReopened(steps, input),
+    reportNotCancelled: (input) => reportNotCancelled(steps, input),
     screenTransfer: (input) => screenTransfer(steps, input),
     endTransfer: (input) => endTransfer(steps, input),
     destinationBlacklisted: ({ txId }) => destinationBlacklisted(options.database.manager, txId),

@@ -4,29 +4,38 @@ import { stillStands } from './inclusions';
 /** How the chain contradicts the end of a transfer. Derived from the rows, so that no crash can lose one. */
 export type Contradiction = 'block_gone' | 'executed_after_proof' | 'charged_otherwise';
 
+interface Contradicted {
+  contradiction: Contradiction;
+  /** Number of the block that is gone, of what has failed in it: what is done about it depends on the block that is read there now. */
+  failedIn: number | null;
+}
+
 /** Most transfers of each kind that are read at once. */
 const limit = 1000;
 
 /** Ended transfers that the scanned blocks contradict, by id. Reads every end that is not final yet. */
-export async function findContradictedEnds(manager: EntityManager, chain: string): Promise<Map<string, Contradiction>> {
+export async function findContradictedEnds(manager: EntityManager, chain: string): Promise<Map<string, Contradicted>> {
   const charged = await find(manager, chain, 'charged_otherwise', chargedOtherwise);
   const gone = await find(manager, chain, 'block_gone', endedWithoutBlock);
   return new Map([...charged, ...gone, ...(await findExecutedAfterProof(manager, chain))]);
 }
 
 /** Of them those that only a new block can bring about; reads the few attempts that were executed although they had been proven impossible. */
-export async function findExecutedAfterProof(manager: EntityManager, chain: string): Promise<Map<string, Contradiction>> {
+export async function findExecutedAfterProof(manager: EntityManager, chain: string): Promise<Map<string, Contradicted>> {
   return new Map(await find(manager, chain, 'executed_after_proof', executedAfterProof));
 }
 
 async function find(manager: EntityManager, chain: string, contradiction: Contradiction, statement: string) {
-  const rows = await manager.query<{ tx_id: string }[]>(statement, [chain]);
-  return rows.map(({ tx_id: txId }) => [txId, contradiction] as const);
+  const rows = await manager.query<{ tx_id: string; failed_in?: string | null }[]>(statement, [chain]);
+  return rows.map(({ tx_id: txId, failed_in: failedIn = null }): [string, Contradicted] => [
+    txId,
+    { contradiction, failedIn: failedIn === null ? null : Number(failedIn) },
+  ]);
 }
 
 /** Not final yet, and no attempt is in the block that ended them: reorganised away, perhaps included again elsewhere. */
 const endedWithoutBlock = `
-  select t.tx_id from transactions t
+  select t.tx_id, case when t.status = 'FAILED' then t.block_number end as failed_in from transactions t
    where t.chain = $1 and t.block_number is not null and t.finalized_at is null and t.is_signed
      and t.status in ('CONFIRMED', 'FAILED') and not ${stillStands} limit ${limit}`;
 

@@ -21,29 +21,38 @@ const alerts: Record<Contradiction, { alert: AlertName; message: string }> = {
   },
 };
 
+interface Reported {
+  /** Ms of the clock. */
+  at: number;
+  /** A block that had not been read again by then: once it is, there is something to be done, which does not wait. */
+  failedIn: number | null;
+}
+
 /** Reports ended transfers that the chain contradicts: an alert in the log and a notification, repeated until it is corrected. */
 export class EndedWatch {
-  /** When each was reported last, ms of the clock. */
-  private readonly reported = new Map<string, number>();
+  private readonly reported = new Map<string, Reported>();
   /** Blocks were taken back: all ends that are not final are read at the next call. */
   isDue = true;
   private allReadAt = 0;
 
   constructor(private readonly options: Pick<FollowOptions, 'chain' | 'database' | 'logger' | 'onConfirmedReorged'>) {}
 
-  async report(): Promise<void> {
+  /** `nextBlock`: the first one that is not read. */
+  async report(nextBlock: number): Promise<void> {
     const now = Date.now();
     const { database, chain } = this.options;
-    const readsAll = this.isDue || now - this.allReadAt >= readAllEveryMs;
+    const isReadAgain = ({ failedIn }: Reported) => failedIn !== null && failedIn < nextBlock;
+    const readsAll = this.isDue || now - this.allReadAt >= readAllEveryMs || [...this.reported.values()].some(isReadAgain);
     const contradicted = await (readsAll ? findContradictedEnds : findExecutedAfterProof)(database.manager, chain.name);
     if (readsAll) {
       this.isDue = false;
       this.allReadAt = now;
       for (const txId of this.reported.keys()) if (!contradicted.has(txId)) this.reported.delete(txId);
     }
-    for (const [txId, contradiction] of contradicted) {
-      if (now - (this.reported.get(txId) ?? 0) < reportEveryMs) continue;
-      this.reported.set(txId, now);
+    for (const [txId, { contradiction, failedIn }] of contradicted) {
+      const last = this.reported.get(txId);
+      if (last && !isReadAgain(last) && now - last.at < reportEveryMs) continue;
+      this.reported.set(txId, { at: now, failedIn: failedIn !== null && failedIn >= nextBlock ? failedIn : null });
       await this.notify(txId, contradiction);
     }
   }

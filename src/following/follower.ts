@@ -127,7 +127,7 @@ class Follower {
         new Map([...this.funding.lost, ...this.failures.correct(awaited, unagreed)]),
       ));
     void tell();
-    await this.ends.report();
+    await this.ends.report(this.nextBlock);
     await this.spends.report(this.nextBlock);
     await this.doubts.report();
     if (this.nextBlock <= head) return true;

@@ -210,6 +210,14 @@ export interface TransferEnd {
   reason: string | null;
 }
 
+/** Why a transfer that was reopened has no cancellation yet. */
+export interface NotCancelled {
+  txId: string;
+  chain: string;
+  code: FailureCode;
+  reason: string;
+}
+
 /** What is to be done about coins that a payer lacks: they are given, or none are missing. */
 export type FundingResult = { outcome: 'funded' } | { outcome: 'refused'; code: FailureCode; reason: string };
 
@@ -223,6 +231,8 @@ export interface TransferActivities {
   adoptHold(input: { txId: string }): Promise<AdoptedHold>;
   /** The same of a FAILED transfer whose final block is gone and whose nonce a cancellation is to use up now; the end of every other. */
   adoptReopened(input: { txId: string }): Promise<AdoptedHold>;
+  /** Tells operators why no cancellation of such a transfer was sent. */
+  reportNotCancelled(input: NotCancelled): Promise<void>;
   /** Applies every screening rule; begins and ends the wait for an approval. */
   screenTransfer(input: { txId: string }): Promise<ScreeningVerdict>;
   /** Unlocks everything and ends the transfer as the refusal on record says; refuses without one, and once signing has begun. */

@@ -24,6 +24,7 @@ export const alertNames = [
   'outputs_spent_elsewhere',
   'peer_banned',
   'refund_not_final',
+  'reopened_not_cancelled',
   'settlement_not_paid',
   'settler_charged_otherwise',
   'settler_dry',

@@ -8,10 +8,13 @@ import { timedTypes } from '../transactions/types';
  * is in no line.
  */
 
-/** The chain may still execute transaction `t`, and has not. */
-const mayBeExecuted = `t.ended_at is null
-   and not exists (select from transfer_attempts a where a.tx_id = t.tx_id and a.block_number is not null)
+/** No block holds an attempt of transaction `t`, and a block may. */
+const isUnexecuted = `not exists (select from transfer_attempts a where a.tx_id = t.tx_id and a.block_number is not null)
    and exists (select from transfer_attempts a where a.tx_id = t.tx_id and a.impossible_proof is null)`;
+/** The chain may still execute transaction `t`, and has not. */
+const mayBeExecuted = `t.ended_at is null and ${isUnexecuted}`;
+/** Also where it has executed `t`, which has ended by that, and has taken the block back: the ordinal is unused again. */
+const isToBeExecuted = `(t.ended_at is null or t.block_hash is not null and t.finalized_at is null) and ${isUnexecuted}`;
 
 /** Accounts, with their chains, of which nothing with an ordinal is begun: see findParkedBefore. */
 export const accountsBehindParked = `select t.account_id, t.chain from chain_cursors c
@@ -61,7 +64,8 @@ export async function findParkedBefore(
 }
 
 /**
- * The transaction directly in front of this one, if the chain has not executed it yet and still may: nothing behind it is executed before.
+ * The transaction directly in front of this one, if the chain has not executed it yet and still may, or has taken back the block by which it
+ * had ended: nothing behind it is executed before.
  * undefined: this one is the head of its sender's line, or in none.
  */
 export async function findUnexecutedBefore(manager: EntityManager, txId: string): Promise<string | undefined> {
@@ -72,7 +76,7 @@ export async function findUnexecutedBefore(manager: EntityManager, txId: string)
                       where b.chain = own.chain and b.owner = own.owner and b.ordinal is not null and b.ordinal < own.ordinal
                       order by b.ordinal desc limit 1) before on true
        join transactions t on t.tx_id = before.tx_id
-      where own.tx_id = $1 and own.ordinal is not null and ${mayBeExecuted}`,
+      where own.tx_id = $1 and own.ordinal is not null and ${isToBeExecuted}`,
     [txId],
   );
   return row?.tx_id;

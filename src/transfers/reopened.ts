@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { ChainDefinition } from '../chains/types';
-import type { AdoptedHold } from '../messages/transfer';
+import type { AdoptedHold, NotCancelled } from '../messages/transfer';
 import { findTransaction } from '../transactions/state';
 import type { TransferDependencies } from './dependencies';
 import { toEnd } from './end/end';
@@ -45,4 +45,13 @@ export async function adoptReopened(
   if (!(await isCancellationDue(manager, deps.registry.get(transfer.chain), txId)))
     return { outcome: 'ended', ...toEnd(transfer) };
   return { outcome: 'held', transfer: await toHeld(deps, transfer) };
+}
+
+/** Until it is cancelled, later transfers of the account wait. */
+export function reportNotCancelled(
+  { log }: Pick<TransferDependencies, 'log'>,
+  { txId, chain, code, reason }: NotCancelled,
+): Promise<void> {
+  log.error({ alert: 'reopened_not_cancelled', tx_id: txId, chain, code }, reason);
+  return Promise.resolve();
 }

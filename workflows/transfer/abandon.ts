@@ -18,13 +18,14 @@ export async function abandon(state: TransferState): Promise<Next> {
 
 /**
  * An operator abandons a transfer of which every attempt has a stored proof. One endpoint alone may have shown it: every one that is configured
- * now has to show it again, since what is unlocked may be executed otherwise.
+ * now has to show it again, since what is unlocked may be executed otherwise. What a block holds after all is settled.
  */
 export async function proveAgain({ txId, progress, transfer, lastAttempt }: TransferState): Promise<Next> {
   if (!patched('prove-again')) return { next: 'failByProof' };
   progress.report('proveAgain', 'Every endpoint is asked once more', lastAttempt);
   const { state } = await chainActivities(transfer.chain).observe({ txId, isAnew: true });
   if (state === 'impossible') return { next: 'failByProof' };
+  if (state === 'included' || state === 'confirmed') return { next: 'confirm' };
   const reason = `Not abandoned: not every endpoint of the chain shows any more that another transaction has used up what it spends (${state})`;
   return park('stuck', reason, { next: 'confirm' }, { next: 'proveAgain' });
 }

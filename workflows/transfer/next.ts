@@ -15,6 +15,12 @@ export interface Park {
   isForNow?: true;
 }
 
+/** Why an attempt has not begun. */
+export interface NotBegun {
+  code: FailureCode;
+  reason: string;
+}
+
 /** The next stage. */
 export type Next =
   | { next: 'lock' }
@@ -28,7 +34,8 @@ export type Next =
   | { next: 'resume'; kind: AttemptKind }
   | ({ next: 'sign' } & OrderedAttempt)
   | { next: 'broadcast'; attempt: number; tries: number }
-  | { next: 'confirm' }
+  /** `notBegun`: why nothing new is sent before. */
+  | { next: 'confirm'; notBegun?: NotBegun }
   | { next: 'settle' }
   | { next: 'abandon' }
   /** The same as an operator's request, which is asked of the chain once more. */

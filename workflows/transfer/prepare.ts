@@ -61,9 +61,11 @@ function reissueAttempt(state: TransferState): Promise<Next> {
  * a retry continues it.
  */
 function cancelAttempts(state: TransferState): Promise<Next> {
-  return beginAttempt(state, 'cancellation', ({ code, reason, isExecuted, isFollowed }) =>
-    isExecuted || isFollowed ? { next: 'confirm' } : park(code, reason, continueFromRows(state)),
-  );
+  return beginAttempt(state, 'cancellation', ({ code, reason, isExecuted, isFollowed }) => {
+    if (isExecuted) return { next: 'confirm' };
+    if (isFollowed) return { next: 'confirm', notBegun: { code, reason } };
+    return park(code, reason, continueFromRows(state));
+  });
 }
 
 /** The common part: the chain activity prepares the attempt, and the authoriser begins it in one database transaction. */

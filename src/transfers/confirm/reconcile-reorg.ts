@@ -56,14 +56,18 @@ export function reconcileReorg(
       const { native } = await findHeldAccountsForUpdate(manager, transfer);
       await adjustFee(manager, { txId, native, more: inclusion.fee - held.fees }, log);
     }
-    await manager.query('update transactions set tx_hash = $2, block_number = $3, block_hash = $4 where tx_id = $1', [
-      txId,
-      inclusion.hash,
-      inclusion.blockNumber.toString(),
-      inclusion.blockHash,
-    ]);
+    await manager.query(
+      'update transactions set tx_hash = $2, block_number = $3, block_hash = $4, failure_message = $5 where tx_id = $1',
+      [txId, inclusion.hash, inclusion.blockNumber.toString(), inclusion.blockHash, toFailureMessage(transfer, inclusion)],
+    );
     return 'stands';
   });
+}
+
+/** The reason of an end names the transaction that has brought it about: another one is shown from now on. */
+function toFailureMessage({ failureMessage }: TransactionEntity, { kind, hash }: Inclusion): string | null {
+  if (failureMessage === null || kind !== 'cancellation' || failureMessage.includes(hash)) return failureMessage;
+  return `${failureMessage}; after a reorganisation the cancellation ${hash} has taken its place`;
 }
 
 /** Ended by proof, a transfer has no block: no inclusion agrees with that. */

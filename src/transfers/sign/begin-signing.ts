@@ -205,8 +205,7 @@ async function startAttempt(beginning: Beginning, kind: AttemptKind): Promise<Be
   const { packageFee } = reserved;
   await assertFeeIsUsual(manager, deps, { transfer, intent, attempts, source, fee, packageFee });
   if (type.feeIsFixed && kind !== 'cancellation') assertWithinHold(transfer, fee);
-  // it holds nothing any more, and what its account has pays for its cancellation
-  if (isEnded(transfer)) assertFeeIsCovered(chain, transfer, fee, kind);
+  if (isEnded(transfer)) await assertFeeIsCovered(manager, chain, transfer, { fee, kind });
   const raised =
     transfer.isHeld && !isEnded(transfer) ? raiseHold(manager, transfer, { fee, attempt, kind }) : Promise.resolve(transfer);
   // in the next block it does not have to pay for others any more

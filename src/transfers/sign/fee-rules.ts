@@ -4,9 +4,10 @@ import { tokenBySymbol } from '../../chains/registry';
 import type { AttemptKind, ChainDefinition, TransactionIntent } from '../../chains/types';
 import { formatAmount } from '../../platform/money';
 import type { TransactionEntity } from '../../transactions/entity';
+import { isEnded } from '../../transactions/state';
 import type { Attempts } from '../attempts';
 import type { AuthoriserDependencies } from '../dependencies';
-import { coveredFee } from '../hold';
+import { coveredFee, findHeldAccountsForUpdate } from '../hold';
 import { NotBegun, refuse } from './not-begun';
 
 /** How much more than the bound by the stored fee levels an attempt may cost: fees rise between two readings of them. */
@@ -61,12 +62,27 @@ export async function assertFeeIsUsual(
   throw new NotBegun({ outcome: 'wait', reason });
 }
 
-/** Whatever the levels are now: not above the chain's absolute cap, and not above what is held for it. @throws NotBegun fee_above_bound. */
-export function assertFeeIsCovered(chain: ChainDefinition, transfer: TransactionEntity, fee: bigint, kind: AttemptKind): void {
+/**
+ * Whatever the levels are now: not above the chain's absolute cap, and not above what is held for it. What has ended holds nothing any more, and
+ * has at most a cancellation: that may cost what the transfer had held, or more if its account has it available, as an open one could lock
+ * (raiseHold). It is not locked: what is spent before a block holds the cancellation is a loss of the house (adjustFee).
+ * @throws NotBegun fee_above_bound.
+ */
+export async function assertFeeIsCovered(
+  manager: EntityManager,
+  chain: ChainDefinition,
+  transfer: TransactionEntity,
+  { fee, kind }: { fee: bigint; kind: AttemptKind },
+): Promise<void> {
   assertBelowCap(chain, fee);
   const covered = coveredFee(transfer, kind);
-  if (transfer.isHeld && fee > covered)
-    refuse('fee_above_bound', `The network fee may reach ${display(chain, fee)}, ${display(chain, covered)} is locked`);
+  if (!transfer.isHeld || fee <= covered) return;
+  const mayReach = `The network fee may reach ${display(chain, fee)}`;
+  if (!isEnded(transfer)) refuse('fee_above_bound', `${mayReach}, ${display(chain, covered)} is locked`);
+  const { available } = (await findHeldAccountsForUpdate(manager, transfer)).native;
+  if (fee <= available) return;
+  const has = `${display(chain, covered)} was locked, and the account has ${display(chain, available)} available`;
+  refuse('fee_above_bound', `${mayReach}, ${has}`);
 }
 
 function assertBelowCap(chain: ChainDefinition, fee: bigint): void {

@@ -80,5 +80,6 @@ async function assertMayHaveBegun(
   if (kind === 'replacement' || kind === 'cancellation') assertFewEnough(before, kind);
   if (kind === 'cancellation')
     await assertMayCancel(manager, deps.getSignedType(transfer.transactionType), transfer, attempts, deps.nodeKeys);
-  assertFeeIsCovered(deps.registry.get(transfer.chain), transfer, BigInt(prepared.feeBound), kind);
+  const fee = BigInt(prepared.feeBound);
+  await assertFeeIsCovered(manager, deps.registry.get(transfer.chain), transfer, { fee, kind });
 }

@@ -5,17 +5,18 @@ import { buildFunded, buildTenant, createFixture, type Fixture } from './fixture
 
 /** What accepting a transfer costs in statements, and in waits for the database: docs/performance.md has them. */
 
-/** Statements in their order; those of one inner list are sent without waiting for an answer. null: not now. */
+/** Statements in their order; those of one inner list are sent before any answer has come since the first of them. null: not now. */
 let sent: string[][] | null = null;
-let unanswered = 0;
+/** An answer has come since the last statement was sent: what is sent next may have waited for it. */
+let isAnswered = true;
 type Query = (...given: unknown[]) => Promise<unknown> | undefined;
 const query = Reflect.get(Client.prototype, 'query') as Query;
 function count(this: Client, ...given: unknown[]): unknown {
   const [statement] = given as [string | { text: string }];
-  if (unanswered === 0) sent?.push([]);
-  unanswered += 1;
+  if (isAnswered) sent?.push([]);
+  isAnswered = false;
   sent?.at(-1)?.push(shorten(typeof statement === 'string' ? statement : statement.text));
-  const done = () => (unanswered -= 1);
+  const done = () => (isAnswered = true);
   // the pool gives a callback
   const last = given.at(-1);
   if (typeof last !== 'function') return query.apply(this, given)?.finally(done);

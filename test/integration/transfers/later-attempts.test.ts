@@ -478,6 +478,20 @@ describe('a lost transaction of the same key has used up the nonce', () => {
     expect(await client.getTransactionCount({ address: from, blockTag: 'pending' })).toBe(0);
   });
 
+  test('parked with the proof of one endpoint, and executed by now: an abandon ends nothing, and it is settled', async () => {
+    const txId = await submitted();
+    await parkedAs(txId, 'stuck');
+    await fixture.anvil.client.request({ method: 'anvil_reorg', params: [fixture.chain.finalityDepth, []] } as never);
+    const [first] = await fixture.attempts(txId);
+    expect(await fixture.client.broadcast(first?.signed as Hex)).toEqual({ outcome: 'accepted' });
+    await fixture.mine();
+    expect(await served.operations.abandon(txId)).toBe('abandoning');
+    await served.ends(txId, 'CONFIRMED');
+    expect(await kinds(txId)).toEqual(['first']);
+    await booksAgree(fixture);
+    await record(txId, 'transfer-confirmed-executed-when-asked-again');
+  });
+
   test('abandoned before that is known: its cancellation is as impossible, and it ends without a further request', async () => {
     let isKnown = false;
     const txId = await submitted({

@@ -1,5 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { Hex } from 'viem';
+import type { NotCancelled } from '../../../src/messages/transfer';
 import { cancelReopenedWorkflowId } from '../../../src/messages/workflow-ids';
 import { createDatabase } from '../../../src/platform/database';
 import { correctReorged } from '../../../src/transfers/confirm/reconcile-reorg';
@@ -15,16 +16,37 @@ jest.setTimeout(120_000);
 const finalityDepth = 6;
 const served = new ServedChain(() => createFundedFixture(5_000, { finalityDepth }));
 
-/** As the worker follows; the log is that of the test. */
-const follow = (alerts: unknown[] = []) => {
+/** For each cancellation that the follower has asked for: it had read the chain again up to where the block was. */
+let asked: boolean[] = [];
+beforeEach(() => {
+  asked = [];
+});
+
+/** Heartbeats of a follower that finds a fork some hundred blocks below, and reads up to the head again. */
+const deep = 40;
+
+/** As the worker follows; the log is that of the test. `beats`: after so many heartbeats it ends; undefined: at the head. */
+const follow = (alerts: unknown[] = [], beats?: number) => {
   const { options, client } = served.fixture;
   const logger = Object.create(options.logger, {
     error: { value: (facts: unknown) => void alerts.push(facts) },
     child: { value: () => logger },
   }) as typeof options.logger;
-  const cancelReopened = (txId: string) => startCancelReopened(served.client, txId);
+  const cancelReopened = async (txId: string) => {
+    const [row] = await served.fixture.database.query<{ is_read: boolean }[]>(
+      'select c.next_block > t.block_number as is_read from transactions t join chain_cursors c on c.chain = t.chain where t.tx_id = $1',
+      [txId],
+    );
+    asked.push(row?.is_read === true);
+    return startCancelReopened(served.client, txId);
+  };
   const onConfirmedReorged = (txId: string) => correctReorged({ ...options, cancelReopened, logger, client }, { txId });
-  return served.fixture.follow({ logger, onConfirmedReorged });
+  const stop = new AbortController();
+  let left = beats ?? 0;
+  const heartbeat = () => {
+    if ((left -= 1) === 0) stop.abort();
+  };
+  return served.fixture.follow({ logger, onConfirmedReorged, ...(beats !== undefined && { heartbeat, signal: stop.signal }) });
 };
 
 /** Mines and follows. */
@@ -44,12 +66,23 @@ const stands = async (txId: string) => {
 const nonceOf = () => served.fixture.anvil.client.getTransactionCount({ address: served.fixture.alice.address as Hex });
 const balanceOf = (address: string) => served.fixture.anvil.client.getBalance({ address: address as Hex });
 
+const runOf = (txId: string) => served.client.workflow.getHandle(cancelReopenedWorkflowId(txId));
+/** The workers of the next test would run it. */
+const endRun = (txId: string) =>
+  runOf(txId)
+    .terminate()
+    .catch(() => undefined);
+
 /**
- * A transfer that has failed and is final, and a later one of the same account that is confirmed, both reorganised away, below finality. The
- * first one would be executed now.
+ * A transfer that has failed and is final, reorganised away below finality, and a later one of the same account that was confirmed before that,
+ * or was sent and is in no block. The first one would be executed now.
  */
-async function reopened(changes: Changes = {}): Promise<{ txId: string; later: string; to: string; alerts: unknown[] }> {
+async function reopened(
+  changes: Changes = {},
+  laterIs: 'confirmed' | 'sent' = 'confirmed',
+): Promise<{ txId: string; later: string; to: string; alerts: unknown[] }> {
   const { fixture } = served;
+  const submitLater = () => served.submit({ tokenSymbol: 'USDC', amount: '1', toAddress: fixture.bob.address });
   const { client } = fixture.anvil;
   await served.serve(changes);
   const to = randomAddress();
@@ -57,12 +90,14 @@ async function reopened(changes: Changes = {}): Promise<{ txId: string; later: s
   await until('signed', async () => (await served.status(txId)) === 'SUBMITTED');
   await client.setCode({ address: to as Hex, bytecode: '0x60006000fd' });
   await served.ends(txId, 'FAILED');
-  const later = await served.submit({ tokenSymbol: 'USDC', amount: '1', toAddress: fixture.bob.address });
-  await served.ends(later, 'CONFIRMED');
+  const confirmed = laterIs === 'confirmed' ? await submitLater() : undefined;
+  if (confirmed !== undefined) await served.ends(confirmed, 'CONFIRMED');
   await until('final', async () => {
     await step();
     return (await fixture.transaction(txId)).finalized_at !== null;
   });
+  const later = confirmed ?? (await submitLater());
+  await until('sent', async () => (await served.status(later)) !== 'PENDING' && (await served.status(later)) !== 'SIGNING');
 
   const head = await client.getBlockNumber();
   const depth = Number(head - BigInt(String((await fixture.transaction(txId)).block_number))) + 1;
@@ -70,7 +105,7 @@ async function reopened(changes: Changes = {}): Promise<{ txId: string; later: s
   await client.setCode({ address: to as Hex, bytecode: '0x' });
   expect(await nonceOf()).toBe(0);
   const alerts: unknown[] = [];
-  await follow(alerts);
+  await follow(alerts, deep);
   expect(alerts).toContainEqual(expect.objectContaining({ alert: 'refund_not_final', tx_id: txId }));
   return { txId, later, to, alerts };
 }
@@ -79,6 +114,13 @@ async function reopened(changes: Changes = {}): Promise<{ txId: string; later: s
 const notPrepared: Changes['chain'] = {
   prepareAttempt: (input) =>
     input.kind === 'cancellation' ? Promise.reject(new Error('not answered')) : served.fixture.onChain.prepareAttempt(input),
+};
+
+/** What operators are told about cancellations that do not come about. */
+const reports = () => {
+  const reported: NotCancelled[] = [];
+  const reportNotCancelled = (input: NotCancelled) => (reported.push(input), Promise.resolve());
+  return { reported, ledger: { reportNotCancelled } };
 };
 
 const frozen = async () =>
@@ -90,8 +132,8 @@ const frozen = async () =>
 
 test('a reverted transfer that is reorganised away after its finality has its nonce used up by a cancellation, so that later ones go on', async () => {
   const { txId, later, to, alerts } = await reopened();
-  // not before the follower has read up to where its block was
-  await expect(served.client.workflow.getHandle(cancelReopenedWorkflowId(txId)).describe()).rejects.toThrow(/not found/i);
+  // as soon as the follower has read up to where its block was, and not before
+  expect(asked).toEqual([true]);
   await until('both stand again', async () => {
     await step(alerts);
     return (await stands(txId)) && (await stands(later));
@@ -101,7 +143,11 @@ test('a reverted transfer that is reorganised away after its finality has its no
   expect(await nonceOf()).toBe(2);
   expect(await balanceOf(to)).toBe(0n);
   // its end stays what it was, at the fee of the cancellation; the books agree with the chain
-  expect(await served.fixture.transaction(txId)).toMatchObject({ status: 'FAILED', failure_code: 'reverted_on_chain' });
+  const [first, cancellation] = await served.fixture.attempts(txId);
+  expect(await served.fixture.transaction(txId)).toMatchObject({
+    ...{ status: 'FAILED', failure_code: 'reverted_on_chain', tx_hash: cancellation?.tx_hash },
+    failure_message: `${String(first?.tx_hash)} was reverted on chain; after a reorganisation the cancellation ${String(cancellation?.tx_hash)} has taken its place`,
+  });
   await booksAgree(served.fixture);
   expect(await frozen()).toEqual(['ETH']);
   expect(alerts).not.toContainEqual(expect.objectContaining({ alert: 'ended_transfer_changed' }));
@@ -133,25 +179,22 @@ test('executed after all before its cancellation: booked as changed and frozen, 
     outcome: 'ended',
     status: 'FAILED',
   });
-  await served.client.workflow
-    .getHandle(cancelReopenedWorkflowId(txId))
-    .terminate()
-    .catch(() => undefined);
+  await endRun(txId);
 });
 
 test('nodes that refuse its cancellation: the run fails with their reason, and a later one has it signed', async () => {
   let refuses = true;
+  const { reported, ledger } = reports();
   const { txId, to, alerts } = await reopened({
+    ledger,
     sign: ({ kind }) => {
       if (kind === 'cancellation' && refuses)
         throw ApplicationFailure.create({ type: 'intent_mismatch', message: 'not this one', nonRetryable: true });
     },
   });
-  await step(alerts);
-  const run = served.client.workflow.getHandle(cancelReopenedWorkflowId(txId));
-  await expect(run.result()).rejects.toMatchObject({
-    cause: { type: 'intent_mismatch', message: expect.stringContaining('not this one') },
-  });
+  const reason = expect.stringContaining('not this one') as string;
+  await expect(runOf(txId).result()).rejects.toMatchObject({ cause: { type: 'intent_mismatch', message: reason } });
+  expect(reported).toEqual([{ txId, chain: served.fixture.chain.name, code: 'intent_mismatch', reason }]);
   await served.record(cancelReopenedWorkflowId(txId), 'cancel-reopened-refused');
   expect(await attempts(txId)).toEqual(['first', 'cancellation']);
   refuses = false;
@@ -163,7 +206,73 @@ test('nodes that refuse its cancellation: the run fails with their reason, and a
   expect(await balanceOf(to)).toBe(0n);
 });
 
-test('of what has failed and stands, and of what is reopened, nothing but a cancellation of the latter is begun', async () => {
+test.each<[string, string, string, () => Changes]>([
+  [
+    'has to wait for an earlier one',
+    'business_error',
+    'cancel-reopened-behind',
+    () => ({
+      authoriser: {
+        beginSigning: (input) =>
+          input.kind === 'cancellation'
+            ? Promise.resolve({ outcome: 'refused', code: 'business_error', reason: 'that one first', isFollowed: true })
+            : served.fixture.ledger.beginSigning(input),
+      },
+    }),
+  ],
+  [
+    'cannot be prepared',
+    'not_found',
+    'cancel-reopened-not-prepared',
+    () => ({
+      chain: {
+        prepareAttempt: (input) =>
+          input.kind === 'cancellation'
+            ? Promise.reject(ApplicationFailure.create({ type: 'not_found', message: 'that one first', nonRetryable: true }))
+            : served.fixture.onChain.prepareAttempt(input),
+      },
+    }),
+  ],
+])(
+  'a cancellation that %s: nothing is sent, and the run fails with the reason, which operators see',
+  async (_, code, name, changes) => {
+    const { reported, ledger } = reports();
+    const { txId } = await reopened({ ...changes(), ledger });
+    const reason = 'that one first';
+    await expect(runOf(txId).result()).rejects.toMatchObject({ cause: { type: code, message: reason } });
+    expect(reported).toEqual([{ txId, chain: served.fixture.chain.name, code, reason }]);
+    expect(await attempts(txId)).toEqual(['first']);
+    await served.record(cancelReopenedWorkflowId(txId), name);
+  },
+);
+
+test('a later transfer that was sent and waits behind it is neither replaced nor parked, and goes on once the cancellation is in', async () => {
+  let isAnswered = false;
+  const { txId, later, alerts } = await reopened(
+    {
+      chain: {
+        prepareAttempt: (input) =>
+          input.kind === 'cancellation' && !isAnswered
+            ? Promise.reject(new Error('not answered'))
+            : served.fixture.onChain.prepareAttempt(input),
+      },
+    },
+    'sent',
+  );
+  expect(await served.fixture.onChain.observe({ txId: later })).toMatchObject({ isBehind: true });
+  // twice as long as it would be patient as the first of its line
+  await new Promise((resolve) => setTimeout(resolve, 2 * served.fixture.chain.stuckAfterMs));
+  expect([await attempts(later), await served.status(later)]).toEqual([['first'], 'SUBMITTED']);
+  isAnswered = true;
+  await until('both are executed', async () => {
+    await step(alerts);
+    return (await stands(txId)) && (await served.status(later)) === 'CONFIRMED';
+  });
+  expect([await attempts(txId), await attempts(later)]).toEqual([['first', 'cancellation included'], ['first included']]);
+  await booksAgree(served.fixture);
+});
+
+test('nothing of it is begun but a cancellation, whoever asks', async () => {
   const { fixture } = served;
   const { txId } = await reopened({ chain: notPrepared });
   const [first] = await fixture.attempts(txId);
@@ -187,6 +296,7 @@ test('of what has failed and stands, and of what is reopened, nothing but a canc
   await expect(insert).rejects.toThrow('no open transaction');
   expect(await fixture.onChain.observe({ txId })).toMatchObject({ state: 'absent' });
   expect(await fixture.anvil.client.getTransactionCount({ address: fixture.alice.address as Hex, blockTag: 'pending' })).toBe(0);
+  await endRun(txId);
 });
 
 const cancellationOf = (txId: string) => ({ txId, lastAttempt: 1, kind: 'cancellation' as const });

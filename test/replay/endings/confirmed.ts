@@ -91,6 +91,7 @@ export const confirmed = {
     'observe: included',
     ...settled,
   ],
+  'transfer-confirmed-executed-when-asked-again': ['parkTransfer: parked', 'update abandon', 'patched prove-again', ...settled],
   'transfer-confirmed-executed-before-replacement': ['beginSigning replacement: refused', ...settled],
   'transfer-confirmed-executed-before-cancellation': ['update abandon', 'beginSigning cancellation: refused', ...settled],
   'transfer-confirmed-cancellation-refused': [

@@ -49,7 +49,14 @@ export const otherWorkflows = {
   // of a version without a pool
   'generate-key-before-pool': ['orderKeyGeneration: done', 'bindKey: done', 'activateWallet: done', 'completed'],
   'cancel-reopened': ['adoptReopened: held', 'beginSigning cancellation: begun', 'broadcast: accepted', 'completed'],
-  'cancel-reopened-refused': ['beginSigning cancellation: begun', 'signTransaction: failed', 'FAILED intent_mismatch'],
+  'cancel-reopened-refused': [
+    'beginSigning cancellation: begun',
+    'signTransaction: failed',
+    'reportNotCancelled: done',
+    'FAILED intent_mismatch',
+  ],
+  'cancel-reopened-behind': ['beginSigning cancellation: refused', 'reportNotCancelled: done', 'FAILED business_error'],
+  'cancel-reopened-not-prepared': ['prepareAttempt cancellation: failed', 'reportNotCancelled: done', 'FAILED not_found'],
   'cancel-reopened-not-due': ['adoptReopened: ended', 'completed'],
   'bind-key-again': ['orderKeyBinding: done', 'bindKey: failed', 'bindKey: done', 'completed'],
   'fill-key-pool-not-ordered': ['orderPooledKey: done', 'open'],
