@@ -18,7 +18,7 @@ import { CarefulClient } from './careful-client';
 import { differingCounters } from './counters';
 import { paid } from './held-payments';
 import { settlementsTo } from './settlement-rows';
-import type { Settled } from './settling';
+import { type Settled, undecided } from './settling';
 import { expectBalanced, onChain } from './transfer';
 import { Twin } from './twin';
 
@@ -34,6 +34,7 @@ const transfersBetween = 4;
 const readPauseMs = 150;
 const transferPauseMs = 400;
 const settlePauseMs = 3_000;
+const settleRetryMs = 500;
 /** No more than that, if restarts take long. */
 const most = { transfers: 600, settlements: 40 };
 
@@ -130,16 +131,18 @@ async function reads(): Promise<void> {
   }
 }
 
-/** The documented answer of what goes on is to ask again, with the same payment. */
+/** As the documents say: asked again, with the same payment, while it goes on, and when nothing was signed within the wait. */
 async function settlements(payer: PrivateKeyAccount): Promise<void> {
   for (; !isOver && settled.size < most.settlements; await delay(settlePauseMs)) {
     const payTo = randomAddress() as Address;
     const body: JsonObject = await signed({ kind: 'eip3009', payer, payTo });
     for (let tries = 0; ; tries += 1) {
       const { body: answer } = await client.request<Settled>('POST', '/x402/settle', 200, { body });
-      if (answer.errorReason === 'settlement_pending' && tries < 20) continue;
-      settled.set(payTo, answer);
-      break;
+      if (!undecided.includes(answer.errorReason ?? '') || tries >= 20) {
+        settled.set(payTo, answer);
+        break;
+      }
+      await delay(settleRetryMs);
     }
   }
 }
