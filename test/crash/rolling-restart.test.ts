@@ -38,8 +38,8 @@ const settleRetryMs = 500;
 /** No more than that, if restarts take long. */
 const most = { transfers: 600, settlements: 40 };
 
-/** Milliseconds that a client waits for an answer at most, with its retries; a settlement alone is waited for up to 20 s. */
-const longestWaitMs = (kind: string): number => (kind === 'POST /x402/settle' ? 40_000 : 20_000);
+/** Milliseconds that a client waits for an answer at most, with its retries. A settlement alone is waited for up to 70 s (docs/x402.md). */
+const longestWaitMs = (kind: string): number => (kind === 'POST /x402/settle' ? 80_000 : 20_000);
 /** What a client sends again: no server, one that is just ending, and 503 of one that cannot do it now. */
 const retriable = /^(ECONNREFUSED|ECONNRESET|EPIPE|UND_ERR_SOCKET|503 (unavailable|signers_unavailable))$/;
 
