@@ -18,7 +18,7 @@ import { CarefulClient } from './careful-client';
 import { differingCounters } from './counters';
 import { paid } from './held-payments';
 import { settlementsTo } from './settlement-rows';
-import type { Settled } from './settling';
+import { type Settled, undecided } from './settling';
 import { expectBalanced, onChain } from './transfer';
 import { Twin } from './twin';
 
@@ -34,11 +34,12 @@ const transfersBetween = 4;
 const readPauseMs = 150;
 const transferPauseMs = 400;
 const settlePauseMs = 3_000;
+const settleRetryMs = 500;
 /** No more than that, if restarts take long. */
 const most = { transfers: 600, settlements: 40 };
 
-/** Milliseconds that a client waits for an answer at most, with its retries; a settlement alone is waited for up to 20 s. */
-const longestWaitMs = (kind: string): number => (kind === 'POST /x402/settle' ? 40_000 : 20_000);
+/** Milliseconds that a client waits for an answer at most, with its retries. A settlement alone is waited for up to 70 s (docs/x402.md). */
+const longestWaitMs = (kind: string): number => (kind === 'POST /x402/settle' ? 80_000 : 20_000);
 /** What a client sends again: no server, one that is just ending, and 503 of one that cannot do it now. */
 const retriable = /^(ECONNREFUSED|ECONNRESET|EPIPE|UND_ERR_SOCKET|503 (unavailable|signers_unavailable))$/;
 
@@ -130,16 +131,18 @@ async function reads(): Promise<void> {
   }
 }
 
-/** The documented answer of what goes on is to ask again, with the same payment. */
+/** As the documents say: asked again, with the same payment, while it goes on, and when nothing was signed within the wait. */
 async function settlements(payer: PrivateKeyAccount): Promise<void> {
   for (; !isOver && settled.size < most.settlements; await delay(settlePauseMs)) {
     const payTo = randomAddress() as Address;
     const body: JsonObject = await signed({ kind: 'eip3009', payer, payTo });
     for (let tries = 0; ; tries += 1) {
       const { body: answer } = await client.request<Settled>('POST', '/x402/settle', 200, { body });
-      if (answer.errorReason === 'settlement_pending' && tries < 20) continue;
-      settled.set(payTo, answer);
-      break;
+      if (!undecided.includes(answer.errorReason ?? '') || tries >= 20) {
+        settled.set(payTo, answer);
+        break;
+      }
+      await delay(settleRetryMs);
     }
   }
 }

@@ -12,7 +12,8 @@ export interface Settled {
 export const settleOnce = async (body: object, headers: Record<string, string> = {}): Promise<Settled> =>
   (await api().request<Settled>('POST', '/x402/settle', { body, headers })).body;
 
-const undecided = ['settlement_pending', 'unexpected_settle_error', 'unexpected_verify_error'];
+/** Reasons for which a seller sends the same request again (docs/x402.md). */
+export const undecided = ['settlement_pending', 'unexpected_settle_error', 'unexpected_verify_error'];
 
 /** As a seller does who has read the documents: the same request, until it is decided. */
 export async function settle(body: object, headers: Record<string, string> = {}): Promise<Settled> {
