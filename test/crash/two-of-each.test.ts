@@ -49,7 +49,7 @@ beforeAll(async () => {
   user = await newUser(database, (await sharedWallet()).client_id);
   second = new ApiClient(twins.api.baseUrl, user.api.credentials);
   await newWebhook(user, receiver.url, ['transaction.created', 'transaction.updated']);
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await Promise.all([twins.api.kill(), twins.worker.kill()]);
   await Promise.all([unsubscribe(database, receiver.url), forgetUsers(database)]);

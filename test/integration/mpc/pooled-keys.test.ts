@@ -4,7 +4,8 @@ import { waitFor } from '../../stack/client';
 import { Group, localRegistry, wallet } from './group';
 import { orderedTransfer, toRequest } from './transactions';
 
-jest.setTimeout(60_000);
+// three keys are generated in one test, each some 6 s of computing on an idle machine
+jest.setTimeout(180_000);
 
 /** Keys that are generated before a wallet wants one, at the real nodes. */
 let group: Group;
