@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { findOnPath } from '../../dev/binaries';
 import { environmentOf, ownPage } from '../adversary/processes';
 import { sharedWallet, waitFor } from '../stack/client';
 import { pids } from '../stack/pause';
@@ -76,16 +77,9 @@ test('no url and no id is in them', () => {
   expect(withoutSettlers).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-/);
 });
 
-const hasPromtool = (() => {
-  try {
-    execFileSync('promtool', ['--version'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-})();
+const promtoolPath = findOnPath('promtool');
 
-(hasPromtool ? test : test.skip)(
+(promtoolPath ? test : test.skip)(
   'promtool reads them, and finds nothing wrong with names (skipped where it is not installed)',
   () => {
     for (const text of pages.values()) {

@@ -9,6 +9,7 @@ import { call, ends, fundedAccount, transactionWhen } from './support';
 /** One trace follows a transfer through all processes of the stack; test/stack/global-setup.ts has the collector. */
 
 const spansUrl = process.env.GATEWAY_TEST_SPANS;
+// skipped on a stack that somebody else has started (GATEWAY_TEST_STACK): its processes send their spans elsewhere, or none
 const onOwnStack = spansUrl === undefined ? test.skip : test;
 
 onOwnStack(

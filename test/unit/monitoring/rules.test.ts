@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { stringify } from 'yaml';
+import { findOnPath } from '../../../dev/binaries';
 import { alertNames, isAlertName } from '../../../src/platform/alert-names';
 import {
   dashboard,
@@ -149,16 +150,9 @@ describe('dashboard', () => {
   });
 });
 
-const hasPromtool = (() => {
-  try {
-    execFileSync('promtool', ['--version'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-})();
+const promtoolPath = findOnPath('promtool');
 
-(hasPromtool ? describe : describe.skip)('Prometheus’ own checks', () => {
+(promtoolPath ? describe : describe.skip)('Prometheus’ own checks', () => {
   const promtool = (...args: string[]) => execFileSync('promtool', args, { cwd: root, encoding: 'utf8', stdio: 'pipe' });
 
   test('accepts the rules (skipped where promtool is not installed)', () => {
