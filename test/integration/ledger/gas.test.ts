@@ -127,7 +127,8 @@ describe('in another block after a reorganisation', () => {
 
   test('nothing while it is in no block, and again once it is in one, also where that is its old one', async () => {
     const txId = await settling.settleFor(10n);
-    const contradictions = async () => [...(await findContradictedEnds(asWorker.manager, 'ethereum'))];
+    const contradictions = async () =>
+      [...(await findContradictedEnds(asWorker.manager, 'ethereum'))].map(([id, { contradiction }]) => [id, contradiction]);
     const restore = `, block_number = 7, success = true, debited = 5, received = 5, included_id = tx_hash`;
     const clear = async () => {
       const all =
