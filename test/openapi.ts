@@ -25,6 +25,28 @@ export interface Document {
   openapi: string;
   paths: Record<string, Record<string, Operation>>;
   components: { schemas: Record<string, { properties: object }> };
+  webhooks?: Record<string, { post: { requestBody: { content: Record<string, { schema: object }> } } }>;
+}
+
+/** The document with every reference replaced by what it refers to; what stands beside a reference has priority (OpenAPI 3.1, 4.8.23). */
+export function readDocument(document: unknown): Document {
+  const replace = (node: unknown): unknown => {
+    if (Array.isArray(node)) return node.map(replace);
+    if (typeof node !== 'object' || node === null) return node;
+    const { $ref: reference, ...rest } = node as { $ref?: string };
+    const fields = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, replace(value)]));
+    return reference === undefined ? fields : { ...(replace(partAt(document, reference)) as object), ...fields };
+  };
+  return replace(document) as Document;
+}
+
+function partAt(document: unknown, reference: string): unknown {
+  const part = reference
+    .split('/')
+    .slice(1)
+    .reduce<unknown>((node, name) => (node as Record<string, unknown> | undefined)?.[name], document);
+  if (part === undefined) throw new Error(`${reference} is not in the document`);
+  return part;
 }
 
 export interface NamedOperation {
@@ -66,7 +88,6 @@ export class AnswerCheck {
 
   constructor(private readonly document: Document) {
     addFormats(this.ajv);
-    this.ajv.addVocabulary(['components']);
   }
 
   /** Describes what is wrong with the answer; null when it is right. */
@@ -75,9 +96,17 @@ export class AnswerCheck {
     const response = operation.responses[status];
     const schema = response?.content[type]?.schema;
     if (!schema) return `${name} answered ${status} ${type}, which the document does not know`;
-    const validate = this.validatorOf(`${name} ${status}`, { ...schema, components: this.document.components });
+    const validate = this.validatorOf(`${name} ${status}`, schema);
     if (!validate(body)) return `${name} ${status}: ${JSON.stringify(validate.errors)} in ${JSON.stringify(body)}`;
     return null;
+  }
+
+  /** The same for the body of a webhook. */
+  eventComplaint(kind: string, body: unknown): string | null {
+    const schema = this.document.webhooks?.[kind]?.post.requestBody.content['application/json']?.schema;
+    if (!schema) return `${kind} is not in the document`;
+    const validate = this.validatorOf(`event ${kind}`, schema);
+    return validate(body) ? null : `${kind}: ${JSON.stringify(validate.errors)} in ${JSON.stringify(body)}`;
   }
 
   private validatorOf(name: string, schema: object): ValidateFunction {

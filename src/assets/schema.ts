@@ -1,6 +1,17 @@
 import Joi from 'joi';
 import { assetTypes } from '../chains/types';
-import { amountOut, chainName, id, type PageQuery, pageFields, pageSchema, reference, timestamp, view } from '../http/schemas';
+import {
+  amountOut,
+  chainName,
+  id,
+  oneOf,
+  type PageQuery,
+  pageFields,
+  pageSchema,
+  reference,
+  timestamp,
+  view,
+} from '../http/schemas';
 
 const symbols = ['ETH', 'TRX', 'USDT', 'USDC', 'BNB', 'MATIC', 'BTC', 'SOL'];
 
@@ -57,7 +68,7 @@ export const assetView = view<AssetView>('Asset', {
   symbol: Joi.string(),
   name: Joi.string(),
   decimals: Joi.number().integer(),
-  asset_type: Joi.string().valid(...assetTypes),
+  asset_type: oneOf('AssetType', assetTypes),
   balance: amountOut().description('Available balance, display units'),
   locked_balance: amountOut().description('Locked by transfers in progress, display units'),
   is_active: Joi.boolean(),

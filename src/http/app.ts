@@ -6,7 +6,9 @@ import { handleErrors } from './errors';
 import type { RequestLimits } from './limits/limits';
 import { RefusalPace } from './limits/refusal-pace';
 import { observe } from './observe';
-import { createOpenApi } from './openapi';
+import { createOpenApi } from './openapi/document';
+import type { EventDocs } from './openapi/events';
+import { pointers, referencePage } from './reference-page';
 import { createRouter, unmatched } from './router';
 import type { Route } from './route';
 import { wellFormed } from './well-formed';
@@ -21,6 +23,8 @@ export interface AppOptions {
   routes: Route[];
   /** Health: also served without the base path, and with a limit of its own. */
   operational: Route[];
+  /** What webhook endpoints are sent. */
+  events: EventDocs[];
   limits: RequestLimits;
   pace?: RefusalPace;
   /** Shown as `environment` in the document. */
@@ -34,6 +38,7 @@ export function createApp({
   trustTraceParent = false,
   routes,
   operational,
+  events,
   limits,
   pace = new RefusalPace(),
   environment,
@@ -43,7 +48,7 @@ export function createApp({
   app.silent = true;
   const health = limits.guardOperational(operational);
   const documentedRoutes = (document: Route): Route[] => [...limits.guard([...routes, document]), ...health];
-  const document = createOpenApi(documentedRoutes, environment);
+  const document = createOpenApi(documentedRoutes, { environment, events });
   app.use(pace.middleware as never);
   app.use(observe(log, { trustTraceParent }) as never);
   app.use(endEarlyAnswered as never);
@@ -53,7 +58,8 @@ export function createApp({
   app.use(createRouter(health).routes() as never);
   app.use(createRouter(health, '').routes() as never);
   app.use(limits.everyRequest as never);
-  app.use(createRouter(limits.guard([...routes, document])).routes() as never);
+  app.use(createRouter(limits.guard([...routes, document, ...referencePage])).routes() as never);
+  app.use(createRouter(pointers, '').routes() as never);
   app.on('error', (error: unknown) => log.warn({ err: error }, 'response failed'));
   return app;
 }

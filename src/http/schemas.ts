@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import { failureCodes } from '../platform/codes';
 
 /** Building blocks of the Joi schemas: the common definitions of texts, ids and amounts. */
 
@@ -35,6 +36,15 @@ export const amountOut = (): Joi.StringSchema =>
     .pattern(/^-?\d+(\.\d+)?$/)
     .example('1.5')
     .description('Decimal string, display units');
+
+/** One of these texts: a named component of the OpenAPI document. */
+export const oneOf = (name: string, values: readonly string[]): Joi.StringSchema =>
+  Joi.string()
+    .valid(...values)
+    .meta({ 'x-component': name });
+
+/** Why a request was refused or a transfer failed. */
+export const failureCode = (): Joi.StringSchema => oneOf('FailureCode', Object.keys(failureCodes));
 
 export interface PageQuery {
   page: number;

@@ -2,14 +2,20 @@ import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import type { GatewayContext } from './context';
 
-/** Serves a JSON document that never changes: its bytes are made once, compressed too, and a client that has them already gets none (RFC 9110, section 13). */
-export function serveDocument(document: object): (ctx: GatewayContext) => void {
-  const plain = Buffer.from(JSON.stringify(document));
+/** Serves a JSON document that never changes. */
+export const serveDocument = (document: object): ((ctx: GatewayContext) => void) =>
+  serveBytes(Buffer.from(JSON.stringify(document)), 'application/json');
+
+/**
+ * Serves bytes that never change: they are compressed once, and a client that has them already gets none (RFC 9110, section 13).
+ * @param type as Koa's ctx.type: with `; charset=utf-8` for text
+ */
+export function serveBytes(plain: Buffer, type: string): (ctx: GatewayContext) => void {
   const compressed = gzipSync(plain, { level: 9 });
   const etag = `W/"${createHash('sha256').update(plain).digest('base64url').slice(0, 27)}"`;
   return (ctx) => {
     ctx.set({ ETag: etag, 'Cache-Control': 'no-cache', Vary: 'Accept-Encoding' });
-    ctx.type = 'application/json';
+    ctx.type = type;
     if (ctx.fresh) {
       ctx.status = 304;
       return;

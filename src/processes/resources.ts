@@ -27,6 +27,7 @@ import { IdempotencyStore } from '../http/idempotency-store';
 import { RequestLimits } from '../http/limits/limits';
 import type { LimitSettings } from '../http/limits/settings';
 import { sealedAnswers } from '../http/sealed-idempotency';
+import type { EventDocs } from '../http/openapi/events';
 import type { Route } from '../http/route';
 import { getBody } from '../http/validate';
 import { MfaService } from '../mfa/service';
@@ -58,6 +59,7 @@ import { DeliveryService } from '../webhooks/delivery-service';
 import { DeliveryRepository } from '../webhooks/delivery-repository';
 import { WebhookRepository } from '../webhooks/repository';
 import { webhookRoutes } from '../webhooks/routes';
+import { eventDocs } from '../webhooks/event-schema';
 import { WebhookService } from '../webhooks/service';
 import type { TargetGuard } from '../webhooks/ssrf-guard';
 import { x402Routes } from '../x402/routes';
@@ -102,6 +104,8 @@ export interface ResourceDependencies {
 export interface Resources {
   routes: Route[];
   operational: Route[];
+  /** What webhook endpoints are sent. */
+  events: EventDocs[];
   limits: RequestLimits;
   outbox: WorkflowOutbox;
   housekeeping: PeriodicJob[];
@@ -176,6 +180,7 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
     limits,
     outbox,
     operational: healthRoutes({ health }),
+    events: eventDocs,
     health,
     watch,
     payments,

@@ -1,13 +1,13 @@
 import Joi from 'joi';
-import { chainName, id, type PageQuery, pageFields, text, timestamp, view } from '../http/schemas';
+import { chainName, id, oneOf, type PageQuery, pageFields, text, timestamp, view } from '../http/schemas';
 import { mfaCode } from '../mfa/request';
 import type { FactorStatus, FactorType } from './entity';
 
 /** Entries per response. */
 const maxPageSize = 1_000;
 
-const factorType = (): Joi.StringSchema => Joi.string().valid('WHITELIST', 'BLACKLIST');
-const status = (): Joi.StringSchema => Joi.string().valid('active', 'inactive');
+const factorType = (): Joi.StringSchema => oneOf('SecurityFactorType', ['WHITELIST', 'BLACKLIST']);
+const status = (): Joi.StringSchema => oneOf('SecurityFactorStatus', ['active', 'inactive']);
 
 export interface CreateFactor {
   factor_type: FactorType;

@@ -1,5 +1,16 @@
 import Joi from 'joi';
-import { amountOut, chainName, id, type PageQuery, pageFields, pageSchema, timestamp, view } from '../http/schemas';
+import {
+  amountOut,
+  chainName,
+  failureCode,
+  id,
+  oneOf,
+  type PageQuery,
+  pageFields,
+  pageSchema,
+  timestamp,
+  view,
+} from '../http/schemas';
 import { transactionStatuses } from './entity';
 import { shownTypes } from './types';
 
@@ -37,7 +48,7 @@ const listFields = {
   wallet_id: id().allow(null),
   client_id: id(),
   chain: Joi.string(),
-  transaction_type: Joi.string().valid(...shownTypes),
+  transaction_type: oneOf('TransactionType', shownTypes),
   from_address: Joi.string()
     .allow(null)
     .description('null: the sending account has another address than the signing nodes attest'),
@@ -46,7 +57,7 @@ const listFields = {
     .description('null: the receiving account has another address than the signing nodes attest'),
   token_symbol: Joi.string(),
   amount: amountOut(),
-  status: Joi.string().valid(...transactionStatuses),
+  status: oneOf('TransactionStatus', transactionStatuses),
   tx_hash: Joi.string().allow(null),
   created_at: timestamp(),
 };
@@ -81,18 +92,31 @@ export interface TransactionDetailView extends TransactionView {
   live: LiveView | null;
 }
 
-export const transactionDetailView = view<TransactionDetailView>('TransactionDetail', {
-  ...listFields,
+/** Beside those of lists, in details and in events. */
+const sentFields = {
   memo: Joi.string().allow(null),
-  asset_id: id().allow(null),
-  account_id: id().allow(null),
   fee: Joi.object({ amount: amountOut().required(), symbol: Joi.string().required() })
     .allow(null)
     .description('Fee taken by the network; null until known'),
+  failure: Joi.object({ code: failureCode().required(), message: Joi.string().required() }).allow(null),
+  updated_at: timestamp(),
+};
+
+/** `data` of the events of transactions. */
+export const eventTransactionView = view('EventTransaction', {
+  ...listFields,
+  ...sentFields,
+  sequence: Joi.number().integer().min(0).description('Counts its changes: a later event has a higher one'),
+});
+
+export const transactionDetailView = view<TransactionDetailView>('TransactionDetail', {
+  ...listFields,
+  asset_id: id().allow(null),
+  account_id: id().allow(null),
+  ...sentFields,
   confirmations: Joi.number().integer().min(0).description('Depth of its block (1 for the newest); 0 before inclusion'),
   required_confirmations: Joi.number().integer().min(1),
   block_number: Joi.number().integer().allow(null),
-  failure: Joi.object({ code: Joi.string().required(), message: Joi.string().required() }).allow(null),
   approval: Joi.object({
     expires_at: timestamp().required(),
     approved_by: id().allow(null).required().description('The user who approved it'),
@@ -103,8 +127,9 @@ export const transactionDetailView = view<TransactionDetailView>('TransactionDet
   screening: Joi.object({ code: Joi.string().required(), message: Joi.string().required() })
     .allow(null)
     .description('Set when the destination was blacklisted after signing had begun: the consequence for the transfer'),
-  timeline: Joi.array().items(Joi.object({ status: Joi.string().required(), at: timestamp().required() })),
-  updated_at: timestamp(),
+  timeline: Joi.array()
+    .items(view<TimelineView>('TimelineEntry', { status: oneOf('TransactionStatus', transactionStatuses), at: timestamp() }))
+    .description('Its states, oldest first'),
   live: Joi.object({ step: Joi.string().required(), attempt: Joi.number().integer().required(), detail: Joi.string().required() })
     .allow(null)
     .description('Current step of the transfer; null once it has ended, or when it is not available'),

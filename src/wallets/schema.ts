@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { id, type PageQuery, pageFields, pageSchema, text, timestamp, view, visibleText } from '../http/schemas';
+import { id, oneOf, type PageQuery, pageFields, pageSchema, text, timestamp, view, visibleText } from '../http/schemas';
 
 export interface CreateWallet {
   wallet_name: string;
@@ -29,7 +29,7 @@ export const walletView = view<WalletView>('Wallet', {
   client_id: id(),
   wallet_name: Joi.string(),
   description: Joi.string().allow(null),
-  status: Joi.string().valid('PROGRESSING', 'ACTIVE', 'SUSPENDED'),
+  status: oneOf('WalletStatus', ['PROGRESSING', 'ACTIVE', 'SUSPENDED']),
   key_status: Joi.string()
     .valid('GENERATING', 'ACTIVE', 'UNVERIFIED')
     .description('UNVERIFIED: the signing nodes do not attest the key; status is then SUSPENDED'),

@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { id, type PageQuery, pageFields, pageSchema, text, timestamp, view } from '../http/schemas';
+import { id, oneOf, type PageQuery, pageFields, pageSchema, text, timestamp, view } from '../http/schemas';
 import { mfaCode } from '../mfa/request';
 import { eventKinds } from './events';
 
@@ -10,12 +10,12 @@ const url = () =>
     .description('https, without credentials; must not resolve to a private or local address. Redirects are not followed');
 const events = () =>
   Joi.array()
-    .items(Joi.string().valid(...eventKinds))
+    .items(oneOf('EventType', eventKinds))
     .min(1)
     .unique()
     .allow(null)
     .description('Kinds of events to send; null: all, including kinds added later');
-const status = () => Joi.string().valid('enabled', 'disabled');
+const status = () => oneOf('WebhookStatus', ['enabled', 'disabled']);
 
 interface WithMfaCode {
   mfa_code?: string;
@@ -63,7 +63,7 @@ export const rotateSecret = Joi.object<RotateSecret, true>({
 export interface ListDeliveries extends PageQuery {
   status?: 'pending' | 'delivered' | 'failed';
 }
-const deliveryStatus = () => Joi.string().valid('pending', 'delivered', 'failed');
+const deliveryStatus = () => oneOf('DeliveryStatus', ['pending', 'delivered', 'failed']);
 export const listWebhooks = Joi.object<PageQuery, true>(pageFields);
 export const listDeliveries = Joi.object<ListDeliveries, true>({
   ...pageFields,

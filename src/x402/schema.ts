@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import type { PaymentScheme } from '../chains/payments';
-import { view } from '../http/schemas';
+import { oneOf, view } from '../http/schemas';
 import { type Reason, reasons } from './reasons';
 
 /**
@@ -60,11 +60,7 @@ export interface VerdictView {
 
 export const verdictView = Joi.object<VerdictView>({
   isValid: Joi.boolean().required(),
-  invalidReason: Joi.string()
-    .valid(...reasons)
-    .allow(null)
-    .required()
-    .description('null when the payment is valid'),
+  invalidReason: oneOf('PaymentFailureReason', reasons).allow(null).required().description('null when the payment is valid'),
   payer: Joi.string().description('as the payment states it'),
 }).meta({ 'x-component': 'PaymentVerdict' });
 
@@ -88,9 +84,9 @@ export const settledView = Joi.object<SettledView>({
   payer: Joi.string().description('as the payment states it'),
   txId: Joi.string().description('the transaction of the gateway: GET /transactions/{tx_id}'),
   amount: Joi.string().description('what was paid, atomic units').example('10000'),
-  errorReason: Joi.string()
-    .valid(...reasons)
-    .description('why it is not settled; settlement_pending: it may still be, so repeat the request'),
+  errorReason: oneOf('PaymentFailureReason', reasons).description(
+    'why it is not settled; settlement_pending: it may still be, so repeat the request',
+  ),
 }).meta({ 'x-component': 'Settlement' });
 
 export interface KindView {

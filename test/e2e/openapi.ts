@@ -1,4 +1,4 @@
-import { AnswerCheck, cachingOf, type Document, operationAt } from '../openapi';
+import { AnswerCheck, cachingOf, type Document, operationAt, readDocument } from '../openapi';
 import { type Answer, api, send, stack } from '../stack/client';
 
 interface Request {
@@ -11,10 +11,10 @@ interface Request {
 let loaded: Promise<{ document: Document; check: AnswerCheck }> | undefined;
 
 export function openApi(): Promise<{ document: Document; check: AnswerCheck }> {
-  loaded ??= send<Document>('GET', `${stack().base_url}/openapi.json`).then(({ body: document }) => ({
-    document,
-    check: new AnswerCheck(document),
-  }));
+  loaded ??= send<unknown>('GET', `${stack().base_url}/openapi.json`).then(({ body }) => {
+    const document = readDocument(body);
+    return { document, check: new AnswerCheck(document) };
+  });
   return loaded;
 }
 

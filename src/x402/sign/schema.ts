@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { id, view } from '../../http/schemas';
+import { id, oneOf, view } from '../../http/schemas';
 import { transactionStatuses } from '../../transactions/entity';
 
 /** The body of POST /x402/sign. What a resource server has written is open: the protocol is extended by others. */
@@ -49,9 +49,7 @@ export interface SignedPaymentView {
 
 export const signedPaymentView = view<SignedPaymentView>('SignedPayment', {
   txId: id().description('the transaction of the gateway: GET /transactions/{tx_id}'),
-  status: Joi.string()
-    .valid(...transactionStatuses)
-    .description('SUBMITTED: signed, and not seen on the chain yet'),
+  status: oneOf('TransactionStatus', transactionStatuses).description('SUBMITTED: signed, and not seen on the chain yet'),
   paymentPayload: Joi.object()
     .unknown()
     .allow(null)

@@ -14,7 +14,7 @@ import { entities } from '../../../src/entities';
 import { createApp } from '../../../src/http/app';
 import { RefusalPace } from '../../../src/http/limits/refusal-pace';
 import type { LimitSettings } from '../../../src/http/limits/settings';
-import { toDocument } from '../../../src/http/openapi';
+import { toDocument } from '../../../src/http/openapi/document';
 import { listen } from '../../../src/http/server';
 import { createResources, type Resources } from '../../../src/processes/resources';
 import type { NodeKeys } from '../../../src/mpc/identity';
@@ -41,7 +41,7 @@ import {
   fundAccount,
   setFeeLevels,
 } from '../../factories';
-import { AnswerCheck, type Document, operationAt } from '../../openapi';
+import { AnswerCheck, type Document, operationAt, readDocument } from '../../openapi';
 import { nodeKeys } from '../../node-refusals';
 import { createTestLedger, roomyGenerationLimits, roomyStartLimits, type TestLedger } from '../../ledger';
 import { createTestDatabase, testStatementTimeoutMs, type TestDatabase } from '../../stack/database';
@@ -305,12 +305,16 @@ async function connectAsApi(test: TestDatabase, poolSize: number): Promise<DataS
 let described: { document: Document; check: AnswerCheck } | undefined;
 
 /** Checks the answer against the OpenAPI document, which is the same for every fixture. */
-function holdAgainstDocument({ routes, operational, limits }: Resources, method: string, path: string, answer: Answer): void {
+function holdAgainstDocument(
+  { routes, operational, events, limits }: Resources,
+  method: string,
+  path: string,
+  answer: Answer,
+): void {
   if (!described) {
-    const document = toDocument(
-      [...limits.guard(routes), ...limits.guardOperational(operational)],
-      'local',
-    ) as unknown as Document;
+    const document = readDocument(
+      toDocument([...limits.guard(routes), ...limits.guardOperational(operational)], { environment: 'local', events }),
+    );
     described = { document, check: new AnswerCheck(document) };
   }
   // the second mount is described with the first

@@ -211,7 +211,7 @@ test('routes with an mfa_code in their body get a stricter limit automatically, 
     },
   });
   const routes = [route('/open', {}), route('/guarded', { mfa_code: mfaCode() })];
-  const options = { log: createLogger('test', 'fatal'), trustProxy: false, operational: [], environment: 'local' };
+  const options = { log: createLogger('test', 'fatal'), trustProxy: false, operational: [], events: [], environment: 'local' };
   const server = await listen(createApp({ ...options, routes, limits }), '127.0.0.1', 0);
   const put = (path: string) => fetch(`http://127.0.0.1:${server.port}/api/v1${path}`, { method: 'PUT' });
   try {

@@ -1,11 +1,16 @@
-import { type Document, operationsOf } from '../../openapi';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { eventKinds } from '../../../src/webhooks/events';
+import { type Document, operationsOf, readDocument } from '../../openapi';
 import { createFixture, type Fixture } from './fixture';
 
 let fixture: Fixture;
+/** As it is served, and with its references replaced. */
+let served: Document;
 let document: Document;
 beforeAll(async () => {
   fixture = await createFixture();
-  document = (await fixture.call('GET', '/openapi.json', { tenant: null })).body as unknown as Document;
+  served = (await fixture.call('GET', '/openapi.json', { tenant: null })).body as unknown as Document;
+  document = readDocument(served);
 });
 afterAll(() => fixture.close());
 
@@ -23,13 +28,42 @@ test('is OpenAPI 3.1 and has every route', () => {
 });
 
 test('every reference resolves and every operationId is unique', () => {
-  const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)].map(
-    ([, name]) => name as string,
-  );
-  for (const name of new Set(references)) expect(document.components.schemas).toHaveProperty(name);
+  // reading it has failed otherwise
+  expect(JSON.stringify(document)).not.toContain('$ref');
   const ids = operations().map(({ operation }) => operation.operationId);
   expect(new Set(ids).size).toBe(ids.length);
   expect(JSON.stringify(document)).not.toMatch(/x-component|x-max/);
+});
+
+test('has no warnings by the rules that Redocly recommends', async () => {
+  const config = await createConfig({ extends: ['recommended'] });
+  const problems = await lintFromString({ source: JSON.stringify(served), config });
+  expect(problems.map(({ ruleId, severity, message, location }) => [ruleId, severity, message, location[0]?.pointer])).toEqual(
+    [],
+  );
+});
+
+test('has every event of webhooks, with the type of its data', () => {
+  const { webhooks = {} } = document;
+  expect(Object.keys(webhooks).sort()).toEqual([...eventKinds, 'webhook.test'].sort());
+  for (const [kind, { post }] of Object.entries(webhooks))
+    expect(post.requestBody.content['application/json']?.schema).toMatchObject({
+      required: ['type', 'timestamp', 'data'],
+      properties: { type: { const: kind }, data: { type: 'object' } },
+    });
+});
+
+test('what is used more than once has a name', () => {
+  const { schemas, responses } = served.components as unknown as Record<string, Record<string, object>>;
+  expect(Object.keys(schemas ?? {})).toEqual(
+    expect.arrayContaining(['FailureCode', 'TransactionStatus', 'TimelineEntry', 'CreateWalletRequest', 'DepositConfirmedEvent']),
+  );
+  expect(Object.keys(responses ?? {})).toEqual(expect.arrayContaining(['BadRequest', 'ServiceUnavailable']));
+  for (const { name, operation } of operationsOf(served)) {
+    const failures = Object.entries(operation.responses).filter(([status]) => Number(status) >= 400);
+    for (const [status, answer] of failures) expect({ name, status, answer }).toHaveProperty('answer.$ref');
+  }
+  expect(JSON.stringify(served).length).toBeLessThan(150_000);
 });
 
 test('private operations document 401 and 429, creating ones 409 and 422, all of them 400, 405 and 500', () => {

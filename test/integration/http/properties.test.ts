@@ -1,4 +1,4 @@
-import { bodySchemaOf, type Document, type NamedOperation, operationsOf } from '../../openapi';
+import { bodySchemaOf, type Document, type NamedOperation, operationsOf, readDocument } from '../../openapi';
 import { checkOperations, endRun, fieldsSentBy, type Target } from '../../properties/run';
 import { randomAddress } from '../../factories';
 import { type Answer, buildFunded, buildTenant, createFixture, type Fixture, type Tenant } from './fixture';
@@ -11,7 +11,7 @@ let document: Document;
 let address = 0;
 beforeAll(async () => {
   fixture = await createFixture();
-  document = (await fixture.call('GET', '/openapi.json', { tenant: null })).body as unknown as Document;
+  document = readDocument((await fixture.call('GET', '/openapi.json', { tenant: null })).body);
 });
 afterAll(async () => {
   endRun();

@@ -1,4 +1,4 @@
-import { bodySchemaOf, type Document, type NamedOperation, operationsOf } from '../../openapi';
+import { bodySchemaOf, type Document, type NamedOperation, operationsOf, readDocument } from '../../openapi';
 import { buildTenant, createFixture, expectProblem, type Answer, type Fixture, type Tenant } from './fixture';
 import { actor, owner, rows, type Actor, type Reach } from './tenancy.rows';
 
@@ -8,7 +8,7 @@ let fixture: Fixture;
 let document: Document;
 beforeAll(async () => {
   fixture = await createFixture();
-  document = (await fixture.call('GET', '/openapi.json', { tenant: null })).body as unknown as Document;
+  document = readDocument((await fixture.call('GET', '/openapi.json', { tenant: null })).body);
 });
 afterAll(() => fixture.close());
 

@@ -11,13 +11,17 @@ import { confirmDeposits } from '../../../src/deposits/confirm';
 import { recordDeposits } from '../../../src/deposits/record';
 import { buildDeposit, buildKey, buildTransferRequest, randomAddress } from '../../factories';
 import { buildFunded, ethereum, type Funded, type Tenant } from '../http/fixture';
+import { AnswerCheck, readDocument } from '../../openapi';
 import { createWebhookFixture, handingOver, type WebhookFixture } from './fixture';
 
 let fixture: WebhookFixture;
 let tenant: Tenant;
 let funded: Funded;
+let documented: AnswerCheck;
 beforeAll(async () => {
   fixture = await createWebhookFixture();
+  const { body } = await fixture.call('GET', '/openapi.json', { tenant: null });
+  documented = new AnswerCheck(readDocument(body));
 });
 afterAll(() => fixture.close());
 beforeEach(async () => {
@@ -36,12 +40,16 @@ const eventsOf = (clientId = tenant.clientId): Promise<EventRow[]> =>
     'select event_id, kind, snapshot, created_at from webhook_events where client_id = $1 order by position',
     [clientId],
   );
-const payload = ({ kind, snapshot, created_at }: EventRow) =>
-  JSON.parse(toPayload({ kind, snapshot, createdAt: created_at }, true)) as {
+/** As it is sent; it must be what the OpenAPI document says of such an event. */
+const payload = ({ kind, snapshot, created_at }: EventRow) => {
+  const body = JSON.parse(toPayload({ kind, snapshot, createdAt: created_at }, true)) as {
     type: string;
     timestamp: string;
     data: Record<string, unknown>;
   };
+  expect(documented.eventComplaint(kind, body)).toBeNull();
+  return body;
+};
 const transfer = async (amount = '1'): Promise<string> => {
   const request = buildTransferRequest(funded.account, ethereum, {
     tokenSymbol: 'USDC',

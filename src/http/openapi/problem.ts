@@ -1,0 +1,43 @@
+import { failureCodes } from '../../platform/codes';
+import type { Json } from './components';
+
+/** Every code of a refused request or a failed transfer. */
+const failureCode: Json = {
+  type: 'string',
+  description: `Why a request was refused or a transfer failed; new codes may be added.\n\n${Object.entries(failureCodes)
+    .map(([code, { status, title }]) => `- \`${code}\` (${status}): ${title}`)
+    .join('\n')}`,
+  enum: Object.keys(failureCodes),
+};
+
+/** RFC 9457 problem document: the body of every error response. */
+const problem: Json = {
+  type: 'object',
+  description: 'RFC 9457 problem document',
+  properties: {
+    type: { type: 'string', format: 'uri' },
+    title: { type: 'string' },
+    status: { type: 'integer', minimum: 400, maximum: 599 },
+    detail: { type: 'string' },
+    instance: { type: 'string' },
+    code: { $ref: '#/components/schemas/FailureCode' },
+    request_id: { type: 'string' },
+    errors: {
+      type: 'array',
+      description: 'Offending fields of invalid_parameter',
+      items: {
+        type: 'object',
+        properties: { field: { type: 'string' }, message: { type: 'string' } },
+        required: ['field', 'message'],
+      },
+    },
+    tx_id: {
+      type: 'string',
+      format: 'uuid',
+      description: 'With outcome_unknown of POST /transfer: read the outcome with GET /transactions/{tx_id}',
+    },
+  },
+  required: ['type', 'title', 'status', 'detail', 'instance', 'code', 'request_id'],
+};
+
+export const problemSchemas = { Problem: problem, FailureCode: failureCode };
