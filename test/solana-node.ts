@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { toBase58 } from '../src/chains/solana/codec/base58';
+import { toBytes } from '../src/chains/solana/codec/address';
 import { programs } from '../src/chains/solana/codec/programs';
 import { readForeign } from '../src/chains/solana/foreign';
 import type { JsonObject, JsonValue } from '../src/chains/types';
@@ -24,6 +25,13 @@ export interface StubAccount {
   owner: string;
   data?: Buffer;
 }
+
+/** Of the Token program, for any token. `owner`: Base58. */
+export const tokenAccount = (owner: string): StubAccount => ({
+  lamports: 2_039_280,
+  owner: toBase58(programs.token),
+  data: Buffer.concat([Buffer.alloc(32), toBytes(owner), Buffer.alloc(101)]),
+});
 
 const hashOf = (text: string): string => toBase58(createHash('sha256').update(text).digest());
 export const systemProgram = toBase58(programs.system);
