@@ -83,6 +83,7 @@ test('that are cut off are none, nor are those of a later version', async () => 
   const later = Buffer.from(bytes);
   later[0] = 0x82;
   expect(() => readForeign(later, [])).toThrow();
+  expect(() => readKeys(later.subarray(0, messageBytes.length))).toThrow('not known');
 });
 
 test('pay deposits', async () => {
