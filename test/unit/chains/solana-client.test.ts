@@ -347,6 +347,16 @@ describe('status', () => {
     });
   });
 
+  it('not impossible while the node says that its block hash is good: a chain may change for how many blocks that is', async () => {
+    const made = await make(sol(5n));
+    node.mine(validBlocks + solanaChain.finalityDepth);
+    node.faults.set('isBlockhashValid', () => ({ context: { slot: node.head.slot }, value: true }));
+    expect(await statusOf(made)).toEqual({ attempt: 1, state: 'absent' });
+    expect(await client.proveImpossible(made.unsigned, null)).toBeNull();
+    node.faults.clear();
+    expect(await statusOf(made)).toMatchObject({ state: 'impossible' });
+  });
+
   it('found under another signature, that nobody here has seen', async () => {
     const made = await make(sol(5n));
     node.mine(validBlocks - 1);
@@ -381,6 +391,17 @@ describe('status', () => {
     await expect(client.proveImpossible(made.unsigned, null)).rejects.toMatchObject({ code: 'chain_unavailable' });
     expect(await client.proveImpossible(made.unsigned, begunAt)).toMatchObject({ block: { number: node.head.slot } });
     expect(await statusOf(made, { expiry, begunAt })).toMatchObject({ state: 'impossible' });
+  });
+
+  it('the proof of an attempt that began a day ago, with slots of 200 ms', async () => {
+    const made = await make(sol(5n));
+    node.timeOf = (slot) => 1_800_000_000 + Math.floor(slot / 5);
+    node.mine(600);
+    node.skip(430_000);
+    node.mine(10);
+    node.blocks.forEach((block) => (block.blockTime = node.timeOf(block.slot)));
+    const begunAt = new Date(node.blocks[0]!.blockTime! * 1_000);
+    expect(await client.proveImpossible(made.unsigned, begunAt)).toMatchObject({ block: { number: node.head.slot } });
   });
 
   describe('of a message that somebody else has made, whose block is not known', () => {
