@@ -67,7 +67,7 @@ async function logsOf(id: string): Promise<readonly string[]> {
     const transfer = { from_address: account.address, to_address, chain, token_symbol: 'SOL', amount: '0.5' };
     const refused = await call('POST', '/transfer', { body: transfer });
     expect(refused).toMatchObject({
-      status: 422,
+      status: 400,
       body: { code: 'business_error', detail: expect.stringContaining('allow_program') },
     });
     expect((await balances(account.account_id, chain)).SOL).toEqual({ balance: '2', locked_balance: '0' });
