@@ -13,7 +13,7 @@ import type { SolanaNode } from './node';
  * they count a hash's age, which begins with the block after it. With room beyond that.
  */
 export const validBlocks = 160;
-/** Blocks that are looked through for one with the message's hash, where nothing says which it is: about ten minutes. */
+/** Blocks that are looked through for one with the message's hash, where nothing says which it is: five to ten minutes. */
 const maxSearched = 1_500;
 /** Oldest attempt whose first block is found by its time: more than a day of slots, of which the shortest are to have 200 ms (SIMD-0525). */
 const maxAge = 500_000;
