@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { toBase58 } from '../src/chains/solana/codec/base58';
+import { toBytes } from '../src/chains/solana/codec/address';
 import { programs } from '../src/chains/solana/codec/programs';
 import { readForeign } from '../src/chains/solana/foreign';
 import type { JsonObject, JsonValue } from '../src/chains/types';
@@ -24,6 +25,13 @@ export interface StubAccount {
   owner: string;
   data?: Buffer;
 }
+
+/** Of the Token program, for any token. `owner`: Base58. */
+export const tokenAccount = (owner: string): StubAccount => ({
+  lamports: 2_039_280,
+  owner: toBase58(programs.token),
+  data: Buffer.concat([Buffer.alloc(32), toBytes(owner), Buffer.alloc(101)]),
+});
 
 const hashOf = (text: string): string => toBase58(createHash('sha256').update(text).digest());
 export const systemProgram = toBase58(programs.system);
@@ -125,7 +133,7 @@ export class StubNode {
       case 'getBlock':
         return this.getBlock(first as number, second as JsonObject);
       case 'getTransaction':
-        return this.getTransaction(first as string);
+        return this.getTransaction(first as string, second as JsonObject);
       case 'getSignatureStatuses':
         return value((first as string[]).map((id) => this.states.get(id) ?? null));
       case 'getMultipleAccounts':
@@ -146,18 +154,21 @@ export class StubNode {
     }
   }
 
-  private getBlock(slot: number, { transactionDetails }: JsonObject): JsonValue {
+  private getBlock(slot: number, { transactionDetails, maxSupportedTransactionVersion }: JsonObject): JsonValue {
     const found = this.blocks.find((block) => block.slot === slot);
     if (!found) throw new StubError(slot < this.head.slot ? -32_007 : -32_004);
     const { transactions, ...header } = found;
+    if (transactionDetails !== 'none') assertKnown(transactions, maxSupportedTransactionVersion);
     if (transactionDetails === 'accounts') return { ...header, transactions: transactions.map(listAccounts) };
     return transactionDetails === 'full' ? { ...header, transactions } : { ...header };
   }
 
-  private getTransaction(id: string): JsonValue {
+  private getTransaction(id: string, { maxSupportedTransactionVersion }: JsonObject): JsonValue {
     for (const { slot, transactions } of this.blocks) {
       const found = transactions.find(({ transaction }) => idOf(transaction) === id);
-      if (found) return { slot, ...found };
+      if (!found) continue;
+      assertKnown([found], maxSupportedTransactionVersion);
+      return { slot, ...found };
     }
     return null;
   }
@@ -168,6 +179,13 @@ export class StubNode {
     const { lamports, owner, data = Buffer.alloc(0) } = account;
     return { lamports, owner, data: [data.toString('base64'), 'base64'] };
   }
+}
+
+/** As nodes do (UNSUPPORTED_TRANSACTION_VERSION): one transaction that is too new for the client, and nothing is shown. */
+function assertKnown(transactions: JsonObject[], highest: JsonValue | undefined): void {
+  const isNewer = ({ transaction }: JsonObject): boolean =>
+    Buffer.from((transaction as string[])[0] as string, 'base64')[0] === 0x81 && (typeof highest !== 'number' || highest < 1);
+  if (transactions.some(isNewer)) throw new StubError(-32_015);
 }
 
 const listAccounts = ({ transaction }: JsonObject): JsonObject => {

@@ -15,9 +15,10 @@ const usdt = token('USDT', 'Tether USD', 'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8B
 
 /**
  * Only finalized blocks are looked at: more than two thirds of the stake have voted for 31 blocks on top of them, about 13 seconds (Solana's
- * documents, "Commitment status"). So inclusion is final, and depth 1 confirms; refunds and proofs of expiry wait for another 32 slots, which
- * also covers backends of one endpoint that are not equally far. `stuckAfterMs`: as long as a block hash is valid, 150 blocks.
- * `maxNetworkFee`: twice the dearest message, which costs 0.0042 SOL.
+ * documents, "Commitment status"), or have certified them, which is sooner (Alpenglow, on mainnet since October 2026). So inclusion is final, and
+ * depth 1 confirms; refunds and proofs of expiry wait for another 32 slots, which also covers backends of one endpoint that are not equally far.
+ * `blockTimeMs`: the longest, of 200 to 400 (SIMD-0525). `stuckAfterMs`: as long as a block hash may be valid, 150 blocks. `maxNetworkFee`: twice
+ * the dearest message, which costs 0.0042 SOL.
  */
 const common = {
   name: 'solana',

@@ -21,7 +21,8 @@ export interface TokenBalance {
   /** Position in the keys of its transaction. */
   account: number;
   mint: string;
-  owner: string;
+  /** null: not shown, as of old blocks. */
+  owner: string | null;
   amount: bigint;
 }
 
@@ -117,20 +118,21 @@ export function readExecuted(answer: JsonValue): Executed {
   if (before?.length !== foreign.keys.length || after?.length !== foreign.keys.length)
     throw new Error('a transaction has another number of balances than of accounts');
   const [tokensBefore, tokensAfter] = [preTokenBalances, postTokenBalances].map((list) =>
-    (list === undefined || list === null ? [] : readList(list)).flatMap(readTokenBalance),
-  ) as [TokenBalance[], TokenBalance[]];
-  return { ...foreign, success: err === null, before, after, tokensBefore, tokensAfter };
+    list === undefined || list === null ? null : readList(list).map(readTokenBalance),
+  ) as [TokenBalance[] | null, TokenBalance[] | null];
+  // all that an account has would seem to be paid
+  if ((tokensBefore === null) !== (tokensAfter === null)) throw new Error('a transaction has tokens on one side alone');
+  return { ...foreign, success: err === null, before, after, tokensBefore: tokensBefore ?? [], tokensAfter: tokensAfter ?? [] };
 }
 
 const readLamports = (value: JsonValue): bigint | null => (Number.isSafeInteger(value) ? BigInt(value as number) : null);
 
-function readTokenBalance(value: JsonValue): TokenBalance[] {
+function readTokenBalance(value: JsonValue): TokenBalance {
   const { accountIndex, mint, owner, uiTokenAmount } = readObject(value);
-  // old blocks lack owners
-  if (typeof owner !== 'string') return [];
   const amount = readText(readObject(uiTokenAmount).amount);
   if (!/^\d{1,20}$/.test(amount)) throw new Error('the answer has no amount where it should');
-  return [{ account: readNumber(accountIndex), mint: readHash(mint), owner: readHash(owner), amount: BigInt(amount) }];
+  const shownOwner = typeof owner === 'string' ? readHash(owner) : null;
+  return { account: readNumber(accountIndex), mint: readHash(mint), owner: shownOwner, amount: BigInt(amount) };
 }
 
 /** null: there is no such account. */

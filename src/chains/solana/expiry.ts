@@ -13,10 +13,10 @@ import type { SolanaNode } from './node';
  * they count a hash's age, which begins with the block after it. With room beyond that.
  */
 export const validBlocks = 160;
-/** Blocks that are looked through for one with the message's hash, where nothing says which it is: about ten minutes. */
+/** Blocks that are looked through for one with the message's hash, where nothing says which it is: five to ten minutes. */
 const maxSearched = 1_500;
-/** Oldest attempt whose first block is found by its time: more than a day of slots, of which the shortest have 400 ms. */
-const maxAge = 250_000;
+/** Oldest attempt whose first block is found by its time: more than a day of slots, of which the shortest are to have 200 ms (SIMD-0525). */
+const maxAge = 500_000;
 /** Slots in a row that are looked at for one with a block. */
 const maxSkipped = 500;
 /** How far the clocks of the gateway and of validators may differ, seconds. */
@@ -70,9 +70,9 @@ export interface StartHints {
 
 /**
  * Proof that a message was never executed and never will be. Only the next finalized blocks behind the one whose hash it has may hold it: none
- * of them, each the child of the one before, does, under any signature; and the block behind them is as deep as watching goes. So the blocks
- * that are looked at are the message's whole life, which begins before the attempt does. `hints` only say where to look for the first one; what
- * the node shows counts. `walks`: a proof that has failed for want of time is taken up where it was.
+ * of them, each the child of the one before, does, under any signature; the block behind them is as deep as watching goes; and the node
+ * does not take the hash any more. So the blocks that are looked at are the message's whole life, which begins before the attempt does. `hints`
+ * only say where to look for the first one; what the node shows counts. `walks`: a proof that has failed for want of time is taken up where it was.
  */
 export async function findExpiry(
   node: SolanaNode,
@@ -116,6 +116,8 @@ export async function findExpiry(
   const [endSlot] = behind as [number];
   const end = await node.header(endSlot);
   if (!end || !follows(end, last) || end.height <= ends) return lacking();
+  // the chain may have changed for how many blocks a hash is good
+  if (await node.isBlockhashValid(toBase58(blockhash))) return { state: 'open' };
   const proof = {
     ...{ start_slot: start.slot, start_hash: start.blockhash, last_block_height: ends },
     ...{ end_slot: end.slot, end_hash: end.blockhash },

@@ -24,6 +24,7 @@ import {
   readText,
   readValue,
 } from './answers';
+import { latestVersion } from './foreign';
 import { call, RpcError } from './rpc';
 import { parseEndpoint } from './url';
 
@@ -127,7 +128,7 @@ export class SolanaNode implements Endpoint {
   async transaction(id: string): Promise<(Executed & { slot: number }) | null> {
     const answer = await this.ask('getTransaction', [
       id,
-      { ...finalized, encoding: 'base64', maxSupportedTransactionVersion: 0 },
+      { ...finalized, encoding: 'base64', maxSupportedTransactionVersion: latestVersion },
     ]);
     if (answer === null) return null;
     const executed = readExecuted(answer);
@@ -188,7 +189,13 @@ export class SolanaNode implements Endpoint {
     transactionDetails: string,
     read: (slot: number, answer: JsonValue) => T,
   ): Promise<T | null> {
-    const options = { ...finalized, encoding: 'base64', transactionDetails, maxSupportedTransactionVersion: 0, rewards: false };
+    const options = {
+      ...finalized,
+      encoding: 'base64',
+      transactionDetails,
+      maxSupportedTransactionVersion: latestVersion,
+      rewards: false,
+    };
     try {
       const answer = await this.ask('getBlock', [slot, options], blocksMs);
       return answer === null ? null : read(slot, answer);

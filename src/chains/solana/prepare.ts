@@ -18,6 +18,7 @@ import { fetchPrice } from './levels';
 import { findMint } from './mint';
 import { networkOf } from './network';
 import type { Simulated, SolanaNode } from './node';
+import { hasTokenAccount } from './token-holder';
 
 /** On the units that a simulation has taken: the state may be another one when a block executes it. In hundredths, and at least. */
 const margin = 120;
@@ -80,9 +81,9 @@ async function prepareToken(
   const { program, decimals } = findMint(chain, tokenContract as string, mint);
   const bytes = toBytes(tokenContract as string);
   const writes = [from, recipient].map((owner) => toBase58(associatedTokenAccount(toBytes(owner), bytes, program)));
-  const [own, account] = await node.accounts(writes);
-  if (!own) throw unavailable(chain, 'the account has nothing of the token');
-  const creates = !account;
+  const [own = null, account = null] = await node.accounts(writes);
+  if (!hasTokenAccount(chain, own, from)) throw unavailable(chain, 'the account has nothing of the token');
+  const creates = !hasTokenAccount(chain, account, recipient);
   if (creates && (await node.minimumBalance(accountBytes[program])) > accountRent[program])
     throw new GatewayError('would_revert', `A token account costs more on ${chain.name} than a transaction may`);
   return { token: { program, decimals, creates }, writes };

@@ -111,7 +111,7 @@ const toTokens = (chain: ChainDefinition, { id, payer, keys, tokensBefore, token
     const contract = tokenByContract(chain, mint)?.contract;
     const gained = amount - amountOn(tokensBefore, account);
     const key = keys[account];
-    if (contract !== mint || gained <= 0n || key === undefined) return [];
+    if (contract !== mint || owner === null || gained <= 0n || key === undefined) return [];
     const payers = tokensBefore.filter((it) => it.mint === mint && amountOn(tokensAfter, it.account) < it.amount);
     const fromAddress = (payers.length === 1 ? payers[0]?.owner : undefined) ?? payer;
     const found = { txHash: id, position: String(account), account: key, tokenContract: contract };

@@ -1,3 +1,4 @@
+import type { Signature } from '@solana/kit';
 import { associatedTokenAddress } from '../../../dev/solana/addresses';
 import { programs } from '../../../dev/solana/parameters';
 import type { Hex } from '../../../src/chains/types';
@@ -105,6 +106,41 @@ test('lost, and expired: reissued once that is proven, and the money moves once'
   expect(await fixture.solana.balance(to)).toBe(sol(0.5));
   await booksAgree();
 });
+
+test('lost, and expired a day after it was begun: it fails by that proof, nothing stays locked, and nothing is paid', async () => {
+  await serveWithLostSending();
+  const txId = await submit();
+  await submitted(txId);
+  // a day passes, which no process may write
+  await fixture.database.query(`set local session_replication_role = replica;
+    update transactions set signing_begun_at = signing_begun_at - interval '25 hours'`);
+  await expire();
+  await endsAsked(txId, 'FAILED');
+  expect(await kinds(txId)).toEqual(['first']);
+  expect(await fixture.attempts(txId)).toMatchObject([{ impossible_proof: { end_slot: expect.any(Number) as number } }]);
+  expect(await fixture.transaction(txId)).toMatchObject({ failure_code: 'expired', fee: null });
+  expect(await fixture.solana.balance(to)).toBe(0n);
+  await booksAgree();
+});
+
+test.each(['SOL', 'USDC'])(
+  'a payment of %s has its memo on the chain only where the client asks for that',
+  async (tokenSymbol) => {
+    await served.serve();
+    const memo = 'Rechnung 42 ✓';
+    const pay = async (memoOnChain: boolean): Promise<string[]> => {
+      const txId = await submit({ tokenSymbol, memo, memoOnChain });
+      await endsAsked(txId, 'CONFIRMED');
+      const { tx_hash: id } = await fixture.transaction(txId);
+      const options = { commitment: 'finalized', encoding: 'json', maxSupportedTransactionVersion: 0 } as const;
+      const shown = await fixture.solana.rpc.getTransaction(id as Signature, options).send();
+      return (shown?.meta?.logMessages ?? []).filter((line) => line.includes(memo));
+    };
+    expect(await pay(true)).toHaveLength(1);
+    expect(await pay(false)).toEqual([]);
+    await booksAgree();
+  },
+);
 
 test('a peer sends the same message with a signature that the gateway has never seen: found, and settled once', async () => {
   await serveWithLostSending();

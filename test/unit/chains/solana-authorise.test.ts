@@ -20,7 +20,7 @@ import {
   payerSecret,
   secretOf,
 } from '../../solana-authorisations';
-import { StubNode, systemProgram } from '../../solana-node';
+import { StubNode, systemProgram, tokenAccount } from '../../solana-node';
 
 /** Payments that an account signs for somebody else to pay the fee of, as bytes, and what a resource server and a chain say before. */
 
@@ -197,7 +197,7 @@ describe('before it is signed, the chain is asked', () => {
   beforeEach(async () => {
     node = await StubNode.start();
     node.accounts.set(usdcMint, { lamports: 1, owner: programs.token, data: mint() });
-    for (const owner of [from, payTo]) node.accounts.set(usdcAccountOf(owner), { lamports: 1, owner: programs.token });
+    for (const owner of [from, payTo]) node.accounts.set(usdcAccountOf(owner), tokenAccount(owner));
   });
   afterEach(() => node.stop());
 
@@ -220,6 +220,14 @@ describe('before it is signed, the chain is asked', () => {
 
   test.each<[string, (it: StubNode) => void]>([
     ['a recipient without an account for the token', (it) => it.accounts.delete(usdcAccountOf(payTo))],
+    [
+      'a recipient whose account for the token has lamports alone',
+      (it) => it.accounts.set(usdcAccountOf(payTo), { lamports: 1, owner: systemProgram }),
+    ],
+    [
+      'a recipient who has given the account for the token away',
+      (it) => it.accounts.set(usdcAccountOf(payTo), tokenAccount(feePayer)),
+    ],
     ['an account with nothing of the token', (it) => it.accounts.delete(usdcAccountOf(from))],
     ['a token that keeps a fee', (it) => it.accounts.set(usdcMint, { lamports: 1, owner: programs.token2022, data: mint(1) })],
     ['a token with a hook', (it) => it.accounts.set(usdcMint, { lamports: 1, owner: programs.token2022, data: mint(14) })],

@@ -13,7 +13,7 @@ import { readForeign } from '../../../src/chains/solana/foreign';
 import type { KnownAttempt } from '../../../src/chains/chain-client';
 import type { Hex, JsonObject, JsonValue, Prepared, TransactionIntent } from '../../../src/chains/types';
 import { signMessage, solanaChain, solanaCodec, usdcMint } from '../../solana';
-import { StubError, StubNode, systemProgram } from '../../solana-node';
+import { StubError, StubNode, systemProgram, tokenAccount } from '../../solana-node';
 
 const key = Buffer.alloc(32, 0x11);
 const walletOf = (seed: Uint8Array) => solanaCodec.address(ed25519.getPublicKey(seed)).address;
@@ -36,7 +36,7 @@ beforeEach(async () => {
   node.accounts.set(from, { lamports: 1_000_000_000, owner: systemProgram });
   node.accounts.set(to, { lamports: 5_000_000, owner: systemProgram });
   node.accounts.set(usdcMint, { lamports: 1, owner: tokenProgram, data: mint() });
-  node.accounts.set(accountOf(from), { lamports: 2_039_280, owner: tokenProgram, data: Buffer.alloc(165) });
+  node.accounts.set(accountOf(from), tokenAccount(from));
 });
 afterEach(() => node.stop());
 
@@ -130,7 +130,7 @@ describe('prepare', () => {
   it('a token: its account is created where it is missing, and its rent is in the bound', async () => {
     const missing = await client.prepare({ kind: 'first', intent: usdc(5n), previous: [] });
     expect(missing).toMatchObject({ feeBound: '2044400', details: { token: { program: 'token', decimals: 6, creates: true } } });
-    node.accounts.set(accountOf(to), { lamports: 2_039_280, owner: tokenProgram, data: Buffer.alloc(165) });
+    node.accounts.set(accountOf(to), tokenAccount(to));
     const there = await client.prepare({ kind: 'first', intent: usdc(5n), previous: [] });
     expect(there).toMatchObject({ feeBound: '5120', details: { token: { creates: false } } });
   });
@@ -157,7 +157,7 @@ describe('prepare', () => {
     const most = 1_000_000_000n - 5_120n - least;
     await client.prepare({ kind: 'first', intent: sol(most), previous: [] });
     await expect(client.prepare({ kind: 'first', intent: sol(most + 1n), previous: [] })).rejects.toMatchObject(reverted);
-    node.accounts.set(accountOf(to), { lamports: 2_039_280, owner: tokenProgram, data: Buffer.alloc(165) });
+    node.accounts.set(accountOf(to), tokenAccount(to));
     const withLamports = (lamports: number) => {
       node.accounts.set(from, { lamports, owner: systemProgram });
       return client.prepare({ kind: 'first', intent: usdc(5n), previous: [] });
@@ -208,7 +208,7 @@ describe('prepare', () => {
       Buffer.concat([mint(), Buffer.alloc(84), ...types.map((type) => Buffer.from([type, 0, 2, 0, 7, 7]))]);
     const account = { lamports: 1, owner: program };
     const own = toBase58(associatedTokenAccount(toBytes(from), toBytes(usdcMint), 'token-2022'));
-    node.accounts.set(own, { ...account, data: Buffer.alloc(170) });
+    node.accounts.set(own, { ...tokenAccount(from), owner: program });
     node.accounts.set(usdcMint, { ...account, data: withExtensions(3, 18) });
     expect(await client.prepare({ kind: 'first', intent: usdc(5n), previous: [] })).toMatchObject({
       details: { token: { program: 'token-2022', creates: true } },
@@ -347,6 +347,16 @@ describe('status', () => {
     });
   });
 
+  it('not impossible while the node says that its block hash is good: a chain may change for how many blocks that is', async () => {
+    const made = await make(sol(5n));
+    node.mine(validBlocks + solanaChain.finalityDepth);
+    node.faults.set('isBlockhashValid', () => ({ context: { slot: node.head.slot }, value: true }));
+    expect(await statusOf(made)).toEqual({ attempt: 1, state: 'absent' });
+    expect(await client.proveImpossible(made.unsigned, null)).toBeNull();
+    node.faults.clear();
+    expect(await statusOf(made)).toMatchObject({ state: 'impossible' });
+  });
+
   it('found under another signature, that nobody here has seen', async () => {
     const made = await make(sol(5n));
     node.mine(validBlocks - 1);
@@ -381,6 +391,17 @@ describe('status', () => {
     await expect(client.proveImpossible(made.unsigned, null)).rejects.toMatchObject({ code: 'chain_unavailable' });
     expect(await client.proveImpossible(made.unsigned, begunAt)).toMatchObject({ block: { number: node.head.slot } });
     expect(await statusOf(made, { expiry, begunAt })).toMatchObject({ state: 'impossible' });
+  });
+
+  it('the proof of an attempt that began a day ago, with slots of 200 ms', async () => {
+    const made = await make(sol(5n));
+    node.timeOf = (slot) => 1_800_000_000 + Math.floor(slot / 5);
+    node.mine(600);
+    node.skip(430_000);
+    node.mine(10);
+    node.blocks.forEach((block) => (block.blockTime = node.timeOf(block.slot)));
+    const begunAt = new Date(node.blocks[0]!.blockTime! * 1_000);
+    expect(await client.proveImpossible(made.unsigned, begunAt)).toMatchObject({ block: { number: node.head.slot } });
   });
 
   describe('of a message that somebody else has made, whose block is not known', () => {
@@ -574,6 +595,28 @@ describe('scan', () => {
     expect(blocks[0]?.deposits).toMatchObject([
       { fromAddress: from, toAddress: to, tokenContract: usdcMint, amount: 500n, position: expect.stringMatching(/^[12]$/) },
     ]);
+  });
+
+  it('of what an account has after a transaction, only what it has more than before, also where nodes leave out who it was of', async () => {
+    const made = await make(usdc(500n));
+    const { slot } = node.head;
+    const [had, has] = ['100', '600'].map((amount) => tokens(made.bytes, { [accountOf(to)]: [to, amount] }) as JsonObject[]);
+    const withoutOwner = had?.map(({ owner: _owner, ...balance }) => balance);
+    node.mine(1, [
+      executed(made.bytes, {}, { preTokenBalances: withoutOwner as JsonValue, postTokenBalances: has as JsonValue }),
+    ]);
+    const { blocks } = await client.scan(slot + 1, slot + 1, ours(to));
+    expect(blocks[0]?.deposits).toMatchObject([{ toAddress: to, amount: 500n }]);
+  });
+
+  it('nothing of a block that shows tokens on one side of a transaction alone', async () => {
+    const made = await make(usdc(500n));
+    const shown = tokens(made.bytes, { [accountOf(to)]: [to, '600'] });
+    const metas: JsonObject[] = [{ preTokenBalances: null, postTokenBalances: shown }, { postTokenBalances: shown }];
+    for (const meta of metas) {
+      const { slot } = node.mine(1, [executed(made.bytes, {}, meta)]);
+      await expect(client.scan(slot, slot, ours(to))).rejects.toMatchObject({ code: 'chain_unavailable' });
+    }
   });
 
   it('nothing of what has failed', async () => {

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { ed25519 } from '@noble/curves/ed25519.js';
+import { associatedTokenAddress } from '../../../dev/solana/addresses';
 import { type LocalChain, startLocalChain } from '../../../dev/solana/local-chain';
 import { programs } from '../../../dev/solana/parameters';
 import { LocalChainClient } from '../../../dev/solana/stack';
@@ -122,6 +123,35 @@ describe.each(['Token', 'Token-2022'])('a token of %s', (program) => {
       effect: { success: true, debited: 2_000_000n, received: 2_000_000n },
     });
     expect(family.describe(second.unsigned).outputs).toEqual([{ recipient: to, tokenContract: mint, amount: 2_000_000n }]);
+  });
+});
+
+test('lamports where the account of a recipient is to be, from whomever, do not stop a payment: the account is made all the same', async () => {
+  const [from, to] = [await funded(), newWallet().address];
+  await control.fund(await associatedTokenAddress(to, usdc, programs.token), 1_000_000n);
+  local.chain.mine(5);
+  const { prepared, status } = await pay(from, to, usdc, 1_000_000n);
+  expect(createsOf(prepared)).toBe(true);
+  expect(status).toMatchObject({ state: 'included', effect: { success: true, debited: 1_000_000n, received: 1_000_000n } });
+  // the rest of the rent
+  const fee = status?.state === 'included' ? status.effect.fee : 0n;
+  expect(fee).toBeGreaterThan(1_039_280n + 5_000n);
+  expect(fee).toBeLessThan(2_039_280n);
+});
+
+test('a token account that its wallet has given away, as thieves have their victims do, is not paid', async () => {
+  const [from, to, thief] = [await funded(), newWallet(), newWallet()];
+  await control.fundToken('USDC', to.address, 1n);
+  local.chain.mine(5);
+  const account = await associatedTokenAddress(to.address, usdc, programs.token);
+  const { data, lamports } = local.chain.svm.get(account) as { data: Buffer; lamports: bigint };
+  const given = Buffer.from(data);
+  given.set(Buffer.from(family.parseAddress(thief.address)?.key ?? '', 'hex'), 32);
+  const changes = { lamports: String(lamports), data: given.toString('base64'), owner: programs.token };
+  await control.call('account', { address: account, ...changes });
+  local.chain.mine(5);
+  await expect(prepare(from, to.address, usdc, 1n)).rejects.toMatchObject({
+    ...{ code: 'would_revert', message: expect.stringContaining('belongs to somebody else') as string },
   });
 });
 

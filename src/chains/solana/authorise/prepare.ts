@@ -13,6 +13,7 @@ import type { Simulated, SolanaNode } from '../node';
 import { maxLifeSeconds, maxPaymentUnits } from '../payments/limits';
 import { isOfSettler } from '../payments/simulated';
 import { blockhashNotFound } from '../simulate';
+import { hasTokenAccount } from '../token-holder';
 import { readAuthorisation, toOffered } from './bytes';
 import { toPreparedAuthorisation } from './codec';
 
@@ -37,11 +38,12 @@ export async function prepareAuthorisation(
   const [latest, [account]] = await Promise.all([node.latest(), node.accounts([tokenContract])]);
   const { program, decimals } = findMint(chain, tokenContract, account ?? null);
   const mint = toBytes(tokenContract);
-  const [own, paid] = await node.accounts(
+  const [own = null, paid = null] = await node.accounts(
     [intent.from, recipient].map((owner) => toBase58(associatedTokenAccount(toBytes(owner), mint, program))),
   );
-  if (!own) throw refusal(chain, 'the account has nothing of the token');
-  if (!paid) throw refusal(chain, 'the recipient has no account for the token, and none is created');
+  if (!hasTokenAccount(chain, own, intent.from)) throw refusal(chain, 'the account has nothing of the token');
+  if (!hasTokenAccount(chain, paid, recipient))
+    throw refusal(chain, 'the recipient has no account for the token, and none is created');
   const details = { ...latest, price: distinctPrice(usualPrice), token: { program, decimals, creates: false } };
   const lastSecond = BigInt(Math.floor(Date.now() / 1_000) + maxLifeSeconds);
   const draft = toPreparedAuthorisation({ ...details, units: maxPaymentUnits }, lastSecond);

@@ -8,12 +8,12 @@ export const maxPaymentPrice = 50_000n;
 /** Of the settler and of the payer. */
 export const maxSigners = 2;
 /**
- * Blocks behind the one that a payment refers to, of the 150 for which its hash is good: the rest, some 12 seconds, are for signing it and for
+ * Blocks behind the one that a payment refers to, of the 150 for which its hash is good: the rest, 6 to 12 seconds, are for signing it and for
  * its way into a block.
  */
 export const maxBlockAge = 120;
 /**
- * A block hash is good for 150 blocks, 60 to 90 seconds, and only the chain knows how many are left: this is the longest that a payment
+ * A block hash is good for 150 blocks, 30 to 90 seconds, and only the chain knows how many are left: this is the longest that a payment
  * can be open; seconds.
  */
 export const maxLifeSeconds = 90;
