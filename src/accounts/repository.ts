@@ -1,8 +1,9 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { hasChildren } from '../chains/key-protocols';
 import type { ChainFamily } from '../chains/types';
-import { countListed } from '../http/list-totals';
+import { type ColumnValues, findPage, type ListedTable } from '../http/list-page';
 import type { LimitOffset } from '../http/pagination';
+import { entityColumns } from '../platform/entity-columns';
 import { isUuid } from '../platform/ids';
 import type { StoredStatement } from '../wallets/attestation-entity';
 import { loadAttestations } from '../wallets/attestations';
@@ -13,6 +14,26 @@ export interface AccountFilter {
   walletId?: string;
   chain?: string;
 }
+
+const columns = entityColumns(AccountEntity, [
+  'accountId',
+  'walletId',
+  'clientId',
+  'family',
+  'chain',
+  'network',
+  'address',
+  'addressKey',
+  'keyId',
+  'keyProtocol',
+  'derivationPath',
+  'addressIndex',
+  'addressType',
+  'status',
+  'label',
+  'createdAt',
+]);
+export const listedAccounts: ListedTable = { table: 'accounts', id: 'account_id', select: columns.select('t') };
 
 /** Accounts of one client at a time. */
 export class AccountRepository {
@@ -35,14 +56,15 @@ export class AccountRepository {
     { limit, offset }: LimitOffset,
   ): Promise<[AccountEntity[], number]> {
     if (walletId !== undefined && !isUuid(walletId)) return [[], 0];
-    const { manager } = this.database;
-    const rows = manager.find(AccountEntity, {
-      where: { clientId, ...(walletId !== undefined && { walletId }), ...(chain !== undefined && { chain }) },
-      order: { accountId: 'DESC' },
-      take: limit,
-      skip: offset,
-    });
-    return Promise.all([rows, countListed(manager, { list: 'accounts', clientId, subjectId: walletId ?? clientId, chain })]);
+    const where: ColumnValues<'client_id' | 'wallet_id' | 'chain'> = [
+      ['client_id', clientId],
+      ...(walletId === undefined ? [] : ([['wallet_id', walletId]] satisfies [['wallet_id', string]])),
+      ...(chain === undefined ? [] : ([['chain', chain]] satisfies [['chain', string]])),
+    ];
+    const counted = { list: 'accounts', clientId, subjectId: walletId ?? clientId, chain } as const;
+    const page = { order: 'desc', limit, offset } as const;
+    const [rows, total] = await findPage(this.database.manager, listedAccounts, where, counted, page);
+    return [rows.flatMap((row) => columns.read(row, 't') ?? []), total];
   }
 
   /** The lowest index never used in a wallet; call it under the wallet's lock. */

@@ -82,6 +82,8 @@ export class OpenRequests {
     const { socket } = request;
     if (this.refused.has(socket)) {
       stopReading(socket);
+      // with the connection, Node destroys each with an error of its own, whose stack takes longer than the request: nothing waits for it
+      request.destroy = () => request;
       return 'beyond';
     }
     const count = (this.counts.get(socket) ?? 0) + 1;

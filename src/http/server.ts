@@ -10,8 +10,8 @@ import { OpenConnections, withinOpenFiles } from './open-connections';
 /**
  * How many connections at most, and time-outs in milliseconds: to receive the headers, to receive the whole request (`bodyStart`: one with
  * a short body), between requests of a connection, from a request's headers until its response has been read, from an answer that ends a
- * connection until it is closed, for the place of a request that did not wait for earlier ones, and for requests in flight when the server
- * closes.
+ * connection until it is closed, for the place of a request that did not wait for earlier ones, from the request that is one too many of these
+ * until its answer, and for requests in flight when the server closes.
  */
 const defaultLimits = {
   headers: 10_000,
@@ -21,6 +21,7 @@ const defaultLimits = {
   exchange: 90_000,
   linger: 2_000,
   place: 100,
+  refusal: 1_000,
   drain: 25_000,
   checkEvery: 2_000,
   /** As far as there are file descriptors for them; the limit of requests is far lower (MAX_REQUESTS_IN_FLIGHT). */
@@ -63,7 +64,9 @@ export async function listen(
     if (place === 'beyond') return;
     if (place === 'last') {
       const { headers, body } = toRefusal(429);
-      return void response.writeHead(429, headers).end(body);
+      // at once, its client could come back at once
+      const timer = setTimeout(() => response.writeHead(429, headers).end(body), limits.refusal);
+      return void response.once('close', () => clearTimeout(timer));
     }
     if (closing) response.setHeader('Connection', 'close');
     // Node itself has no time-out for clients that do not read the response

@@ -1,11 +1,10 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { AccountEntity } from '../accounts/entity';
-import { countListed } from '../http/list-totals';
+import { type CountedRows, countListed } from '../http/list-totals';
 import type { LimitOffset } from '../http/pagination';
 import { isUuid } from '../platform/ids';
 import type { NamedRows } from './shown-addresses';
 import {
-  type ColumnValues,
   type DetailedRow,
   findDetailed,
   findListed,
@@ -13,6 +12,7 @@ import {
   nothingShown,
   type Shown,
   type Timeline,
+  type TransactionColumns,
 } from './shown-rows';
 
 export interface TransactionFilter {
@@ -59,29 +59,39 @@ export class TransactionRepository {
     // an id that cannot exist finds nothing, like an unknown one
     if ([filter.walletId, filter.accountId].some((id) => id !== undefined && !isUuid(id))) return [nothingShown, 0];
     const where = toColumns(clientId, filter);
-    const newest = () => findListed(this.manager, where, { order: 'desc', limit, offset });
-    if (offset < nearOffset) return Promise.all([newest(), this.count(clientId, filter)]);
-    const total = await this.count(clientId, filter);
+    const counted = toCounted(clientId, filter);
+    const newest = () => findListed(this.manager, where, counted, { order: 'desc', limit, offset });
+    // an account is of one wallet, which the total of its list does not say
+    if (offset < nearOffset && !isOfBoth(filter)) return newest();
+    const total = await this.count(filter, counted);
     const left = total - offset;
     if (left <= 0) return [nothingShown, total];
-    if (left > offset) return [await newest(), total];
+    if (left > offset) return newest();
     const oldest = { order: 'asc', limit: Math.min(limit, left), offset: Math.max(left - limit, 0) } as const;
-    const { rows, named } = await findListed(this.manager, where, oldest);
+    const [{ rows, named }] = await findListed(this.manager, where, counted, oldest);
     return [{ rows: rows.reverse(), named }, total];
   }
 
-  private async count(clientId: string, { walletId, accountId, chain }: TransactionFilter): Promise<number> {
+  private async count({ walletId, accountId }: TransactionFilter, counted: CountedRows): Promise<number> {
     const { manager } = this.database;
-    // an account is of one wallet
     if (walletId !== undefined && accountId !== undefined && !(await manager.existsBy(AccountEntity, { accountId, walletId })))
       return 0;
-    return countListed(manager, { list: 'transactions', clientId, subjectId: accountId ?? walletId ?? clientId, chain });
+    return countListed(manager, counted);
   }
 }
 
-const toColumns = (clientId: string, { walletId, accountId, chain }: TransactionFilter): ColumnValues => [
+const isOfBoth = ({ walletId, accountId }: TransactionFilter): boolean => walletId !== undefined && accountId !== undefined;
+
+const toCounted = (clientId: string, { walletId, accountId, chain }: TransactionFilter): CountedRows => ({
+  list: 'transactions',
+  clientId,
+  subjectId: accountId ?? walletId ?? clientId,
+  chain,
+});
+
+const toColumns = (clientId: string, { walletId, accountId, chain }: TransactionFilter): TransactionColumns => [
   ['client_id', clientId],
-  ...(walletId === undefined ? [] : ([['wallet_id', walletId]] satisfies ColumnValues)),
-  ...(accountId === undefined ? [] : ([['account_id', accountId]] satisfies ColumnValues)),
-  ...(chain === undefined ? [] : ([['chain', chain]] satisfies ColumnValues)),
+  ...(walletId === undefined ? [] : ([['wallet_id', walletId]] satisfies TransactionColumns)),
+  ...(accountId === undefined ? [] : ([['account_id', accountId]] satisfies TransactionColumns)),
+  ...(chain === undefined ? [] : ([['chain', chain]] satisfies TransactionColumns)),
 ];

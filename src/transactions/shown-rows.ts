@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { AccountEntity } from '../accounts/entity';
-import type { LimitOffset } from '../http/pagination';
+import { type ColumnValues, findPage, type ListedPage, type ListedTable } from '../http/list-page';
+import type { CountedRows } from '../http/list-totals';
 import { entityColumns } from '../platform/entity-columns';
 import { WalletEntity } from '../wallets/entity';
 import { TransactionEntity } from './entity';
@@ -103,32 +104,24 @@ function toShown<T>(raws: Raw[], read: (raw: Raw) => T | null): Shown<T> {
 export const findTimeline = (manager: EntityManager, txId: string): Promise<Timeline> =>
   manager.query<Timeline>('select status, at from transaction_events where tx_id = $1 order by seq', [txId]);
 
-export interface ListedPage extends LimitOffset {
-  order: 'asc' | 'desc';
-}
+export type TransactionColumns = ColumnValues<'client_id' | 'wallet_id' | 'account_id' | 'chain'>;
 
-type FilterColumn = 'client_id' | 'wallet_id' | 'account_id' | 'chain';
+export const listedTransactions: ListedTable = {
+  table: 'transactions',
+  id: 'tx_id',
+  select: `${listedColumns.select('t')}, ${namedColumns}`,
+  join: joinNamed,
+};
 
-/** Columns and their values, in the order of the statement's parameters. */
-export type ColumnValues = [column: FilterColumn, value: string][];
-
-/** Limit and offset are in the text: the plan depends on them. The parameters are the values of the columns. */
-export function listStatement(columns: readonly FilterColumn[], { order, limit, offset }: ListedPage): string {
-  const conditions = columns.map((column, index) => `${column} = $${index + 1}`).join(' and ');
-  return `with t as (select * from transactions where ${conditions} order by tx_id ${order} limit ${BigInt(limit)} offset ${BigInt(offset)})
-    select ${listedColumns.select('t')}, ${namedColumns} from t ${joinNamed} order by t.tx_id ${order}`;
-}
-
-export async function findListed(manager: EntityManager, where: ColumnValues, page: ListedPage): Promise<Shown<ListedRow>> {
-  const statement = listStatement(
-    where.map(([column]) => column),
-    page,
-  );
-  const raws = await manager.query<Raw[]>(
-    statement,
-    where.map(([, value]) => value),
-  );
-  return toShown(raws, (raw) => listedColumns.read(raw, 't'));
+/** A page, and how many the whole list has. */
+export async function findListed(
+  manager: EntityManager,
+  where: TransactionColumns,
+  counted: CountedRows,
+  page: ListedPage,
+): Promise<[Shown<ListedRow>, total: number]> {
+  const [raws, total] = await findPage(manager, listedTransactions, where, counted, page);
+  return [toShown(raws, (raw) => listedColumns.read(raw, 't')), total];
 }
 
 export interface ShownDetails extends Shown<DetailedRow> {

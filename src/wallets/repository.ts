@@ -1,15 +1,31 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { auditUser, type RequestedBy } from '../audit/log';
-import { countListed } from '../http/list-totals';
+import { findPage, type ListedTable } from '../http/list-page';
 import type { LimitOffset } from '../http/pagination';
 import { enqueue } from '../outbox/outbox';
 import { inTransaction, requestTransaction } from '../platform/database';
+import { entityColumns } from '../platform/entity-columns';
 import { isUuid } from '../platform/ids';
 import type { AttestationEntity } from './attestation-entity';
 import { loadAttestations } from './attestations';
 import { WalletEntity } from './entity';
 import { findWalletForUpdate } from './lock';
 import type { GenerationLimits } from './generation-limits';
+
+const columns = entityColumns(WalletEntity, [
+  'walletId',
+  'clientId',
+  'walletName',
+  'description',
+  'status',
+  'keyStatus',
+  'keyId',
+  'publicKey',
+  'chainCode',
+  'createdAt',
+  'updatedAt',
+]);
+export const listedWallets: ListedTable = { table: 'wallets', id: 'wallet_id', select: columns.select('t') };
 
 /** Wallets of one client at a time: every query takes the client as its first parameter. */
 export class WalletRepository {
@@ -35,14 +51,11 @@ export class WalletRepository {
     return findWalletForUpdate(manager, { clientId, walletId });
   }
 
-  list(clientId: string, { limit, offset }: LimitOffset): Promise<[WalletEntity[], number]> {
-    const rows = this.manager.find(WalletEntity, {
-      where: { clientId },
-      order: { walletId: 'DESC' },
-      take: limit,
-      skip: offset,
-    });
-    return Promise.all([rows, countListed(this.manager, { list: 'wallets', clientId, subjectId: clientId })]);
+  async list(clientId: string, { limit, offset }: LimitOffset): Promise<[WalletEntity[], number]> {
+    const counted = { list: 'wallets', clientId, subjectId: clientId } as const;
+    const page = { order: 'desc', limit, offset } as const;
+    const [rows, total] = await findPage(this.manager, listedWallets, [['client_id', clientId]], counted, page);
+    return [rows.flatMap((row) => columns.read(row, 't') ?? []), total];
   }
 
   /**

@@ -2,7 +2,7 @@ const usualMs = 10_000;
 /** For a full block or the list of a pool over a slow line: only the follower asks for them, and nobody waits for a single one. */
 export const blockMs = 60_000;
 /** A full block has 4 MB, which are twice as many hex digits; the list of a pool has 67 for each of at most 300,000 transactions. */
-const maxResponseBytes = 24 * 1024 * 1024;
+export const maxResponseBytes = 24 * 1024 * 1024;
 
 export interface HttpRequest {
   method: 'GET' | 'POST';

@@ -1,5 +1,6 @@
+import { type Answer, createPost } from '../post';
 import { readObject } from './answers';
-import { type HttpResponse, request } from './http';
+import { maxResponseBytes } from './http';
 
 /** JSON-RPC over HTTP as Bitcoin Core and btcd serve it. */
 
@@ -18,32 +19,24 @@ export class NodeRefusal extends Error {
 /** The result is of the type that the node gives it. @throws NodeRefusal; Error, which contains neither url nor credentials, when there is no usable response. */
 export type RpcCall = <T>(method: string, params: unknown[], timeoutMs?: number) => Promise<T>;
 
+const usualMs = 10_000;
+/** Bitcoin Core lets 16 requests wait (-rpcworkqueue). */
+const maxConnections = 16;
+
 /** `url`: with user and password, as in http://user:password@127.0.0.1:8332. */
 export function createRpcCall(url: string): RpcCall {
-  const { username, password, ...parts } = splitCredentials(url);
-  const credentials = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64');
-  const headers = { 'content-type': 'application/json', ...(username && { authorization: `Basic ${credentials}` }) };
-  return async <T>(method: string, params: unknown[], timeoutMs?: number): Promise<T> => {
-    const body = JSON.stringify({ jsonrpc: '1.0', id: 1, method, params });
-    return readResult(
-      await request({ method: 'POST', url: parts.url, headers, body, ...(timeoutMs !== undefined && { timeoutMs }) }),
+  const post = createPost(url, { timeoutMs: usualMs, maxConnections, maxBytes: maxResponseBytes });
+  return async <T>(method: string, params: unknown[], timeoutMs?: number): Promise<T> =>
+    readResult(
+      await post(JSON.stringify({ jsonrpc: '1.0', id: 1, method, params }), timeoutMs === undefined ? {} : { timeoutMs }),
     ) as T;
-  };
-}
-
-function splitCredentials(text: string): { url: string; username: string; password: string } {
-  const url = new URL(text);
-  const { username, password } = url;
-  url.username = '';
-  url.password = '';
-  return { url: url.toString(), username, password };
 }
 
 const toCode = (code: unknown): number => (typeof code === 'number' ? code : 0);
 
 /** Bitcoin Core answers refused requests with HTTP 404 or 500 and a body that says why. Anything else may be of a proxy before it. */
-function readResult({ status, body }: HttpResponse): unknown {
-  const response = readObject(parse(body, status));
+function readResult({ status, text }: Answer): unknown {
+  const response = readObject(parse(text, status));
   const { error } = response;
   // some versions of btcd send a result beside an error
   if (error !== undefined && error !== null) {
@@ -54,9 +47,9 @@ function readResult({ status, body }: HttpResponse): unknown {
   return response.result;
 }
 
-function parse(body: Buffer, status: number): unknown {
+function parse(text: string, status: number): unknown {
   try {
-    return JSON.parse(body.toString());
+    return JSON.parse(text);
   } catch {
     throw new Error(`the response is no JSON (HTTP ${status})`);
   }

@@ -26,10 +26,12 @@ export function startBare(): Bare {
   const pid = child.pid as number;
   lowerPriority(pid);
   const lines = createInterface(child.stdout);
+  // a busy Temporal client writes warnings in between
+  lines.on('line', (line) => void (line.startsWith('{') && lines.emit('answer', line)));
   return {
     pid,
     run: async (load) => {
-      const answered = once(lines, 'line', { signal: AbortSignal.timeout(300_000) });
+      const answered = once(lines, 'answer', { signal: AbortSignal.timeout(300_000) });
       child.stdin.write(`${JSON.stringify(load)}\n`);
       const [line] = (await answered) as [string];
       return JSON.parse(line) as BareRun;

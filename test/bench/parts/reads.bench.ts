@@ -117,6 +117,8 @@ async function startBare(): Promise<{ url: string; close: () => Promise<unknown>
   };
 }
 
+const round2 = (value = 0): number => Math.round(value * 100) / 100;
+
 interface Ask {
   urls: string[];
   token?: string;
@@ -161,12 +163,15 @@ test(`lists and details among ${rows} transactions`, async () => {
       { urls: theirs.map((url) => `${bare.url}${url}`) },
     ];
     const count = Math.ceil(atOnce.count * share);
-    const [times, seconds] = [[[], []] as number[][], [0, 0]];
+    const [times, seconds, processor] = [[[], []] as number[][], [0, 0], [0, 0]];
     // the first round does not count
     for (let round = 0; round <= rounds; round += 1)
       for (const [index, side] of sides.entries()) {
+        const before = process.cpuUsage();
         const answered = await asker.ask({ ...side, inFlight: atOnce.inFlight, count });
         if (round === 0) continue;
+        const { user, system } = process.cpuUsage(before);
+        processor[index] = (processor[index] ?? 0) + (user + system) / 1000 / (count * rounds);
         times[index]?.push(...answered.ms);
         seconds[index] = (seconds[index] ?? 0) + answered.seconds;
       }
@@ -174,7 +179,8 @@ test(`lists and details among ${rows} transactions`, async () => {
     const numbers = {
       ...{ read: name, rows, in_flight: atOnce.inFlight, requests: count * rounds },
       ...{ ms: percentiles(times[0] ?? []), baseline_ms: percentiles(times[1] ?? []) },
-      ...{ rate_per_second: round(rate), baseline_per_second: round(baseline), ratio: Math.round((rate / baseline) * 100) / 100 },
+      ...{ processor_ms: round2(processor[0]), baseline_processor_ms: round2(processor[1]) },
+      ...{ rate_per_second: round(rate), baseline_per_second: round(baseline), ratio: round2(rate / baseline) },
     };
     process.stdout.write(`${JSON.stringify({ bench: 'reads', ...numbers })}\n`);
   }

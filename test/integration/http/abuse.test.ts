@@ -181,9 +181,11 @@ describe('a connection ends soon after an answer to a request that has not arriv
 });
 
 describe('many at a time', () => {
-  test('requests that do not wait for answers: 16 of a connection, answered in order, then 429 and the end', async () => {
+  test('requests that do not wait for answers: 16 of a connection, answered in order, then, after a second, 429 and the end', async () => {
     const slow = get('/api/v1/wallets', ['Host: a', authorised()]);
+    const began = performance.now();
     const { text, closed } = await talk(slow.repeat(200));
+    expect(performance.now() - began).toBeGreaterThan(950);
     expect(statusesIn(text)).toEqual([...Array.from({ length: 16 }, () => 200), 429]);
     expect(closed).toBe(true);
   });

@@ -1,10 +1,13 @@
+import { listedAccounts } from '../../../src/accounts/repository';
+import { type ListedTable, pageStatement } from '../../../src/http/list-page';
 import { listTotal } from '../../../src/http/list-totals';
 import { promisedGas } from '../../../src/settlers/promised-gas';
 import { dueBlacklist } from '../../../src/screening/distribution';
 import { refusedLately } from '../../../src/settlers/refused-lately';
-import { listStatement } from '../../../src/transactions/shown-rows';
+import { listedTransactions } from '../../../src/transactions/shown-rows';
 import { spentToday } from '../../../src/transfers/accept/limits';
 import { isBeingGenerated } from '../../../src/wallets/generation-limits';
+import { listedWallets } from '../../../src/wallets/repository';
 import { waitingDeliveries } from '../../../src/monitoring/backlogs';
 import { dueDeliveries } from '../../../src/webhooks/dispatcher';
 import { countedCost } from '../../../src/x402/settlement/gas-budget';
@@ -90,6 +93,13 @@ const transfer = `md5('t500')::uuid`;
 const withValues = (sql: string, ...values: string[]): string =>
   sql.replace(/\$(\d)/g, (_, n: string) => values[Number(n) - 1] ?? '');
 const firstPage = { order: 'desc', limit: 10, offset: 0 } as const;
+/** The first page of a list with its total; `where`: columns and their values. */
+const pageOf = (table: ListedTable, where: Record<string, string>): string =>
+  withValues(
+    pageStatement(table, Object.keys(where), firstPage),
+    ...[`'${table.table}'`, client, client, 'null'],
+    ...Object.values(where),
+  );
 const spent = withValues(spentToday, `md5('w7')::uuid`, `'ETH'`, transfer, 'true');
 
 test.each([
@@ -195,22 +205,25 @@ test.each([
     'ledger_entries_by_account',
     `select * from ledger_entries where ledger_account_id = md5('ETH5')::uuid`,
   ],
-  ['a client’s transactions', 'transactions_by_client', withValues(listStatement(['client_id'], firstPage), client)],
+  ['a client’s transactions', 'transactions_by_client', pageOf(listedTransactions, { client_id: client })],
   [
     'a wallet’s transactions',
     'transactions_by_wallet',
-    withValues(listStatement(['client_id', 'wallet_id'], firstPage), client, `md5('w7')::uuid`),
+    pageOf(listedTransactions, { client_id: client, wallet_id: `md5('w7')::uuid` }),
   ],
   [
     'an account’s transactions',
     'transactions_by_account',
-    withValues(listStatement(['client_id', 'account_id'], firstPage), client, account),
+    pageOf(listedTransactions, { client_id: client, account_id: account }),
   ],
   [
     'a client’s transactions of a chain that has few',
     'transactions_by_client_and_chain',
-    withValues(listStatement(['client_id', 'chain'], firstPage), client, `'base'`),
+    pageOf(listedTransactions, { client_id: client, chain: `'base'` }),
   ],
+  ['a client’s wallets', 'wallets_by_client', pageOf(listedWallets, { client_id: client })],
+  ['a client’s accounts', 'accounts_by_client', pageOf(listedAccounts, { client_id: client })],
+  ['a wallet’s accounts', 'accounts_by_wallet', pageOf(listedAccounts, { client_id: client, wallet_id: `md5('w50')::uuid` })],
   ['how many transactions a client has', 'list_totals_pkey', withValues(listTotal, `'transactions'`, client, client, 'null')],
   [
     'how many transactions of a chain an account has',
