@@ -4,21 +4,28 @@ import { countListed } from '../http/list-totals';
 import type { LimitOffset } from '../http/pagination';
 import { isUuid } from '../platform/ids';
 import type { NamedRows } from './shown-addresses';
+import type { Position } from './cursor';
+import { countedAtMost, isTotalKept, type TransactionFilter, toWhere } from './filter';
 import {
-  type ColumnValues,
+  countStatement,
   type DetailedRow,
   findDetailed,
   findListed,
-  type ListedRow,
+  type ListWhere,
   nothingShown,
+  type PlacedRow,
   type Shown,
   type Timeline,
 } from './shown-rows';
 
-export interface TransactionFilter {
-  walletId?: string;
-  accountId?: string;
-  chain?: string;
+export interface TransactionPage extends LimitOffset {
+  /** What the list has after this row; `offset` is 0 then. */
+  after?: Position | undefined;
+}
+
+export interface ListedPart extends Shown<PlacedRow> {
+  total: number;
+  hasMore: boolean;
 }
 
 /** Postgres reads what it skips. A page further back than this is read from the other end, if that is nearer. */
@@ -50,27 +57,47 @@ export class TransactionRepository {
     return tx ? { tx, timeline, blockNumber: tx.blockNumber ?? attemptBlock, headBlock, named } : null;
   }
 
-  /** Newest first, and how many there are. */
-  async list(
-    clientId: string,
-    filter: TransactionFilter,
-    { limit, offset }: LimitOffset,
-  ): Promise<[Shown<ListedRow>, total: number]> {
+  /** Newest first, with the number of all of them; where the database does not keep it, at most `countedAtMost`. */
+  async list(clientId: string, filter: TransactionFilter, page: TransactionPage): Promise<ListedPart> {
     // an id that cannot exist finds nothing, like an unknown one
-    if ([filter.walletId, filter.accountId].some((id) => id !== undefined && !isUuid(id))) return [nothingShown, 0];
-    const where = toColumns(clientId, filter);
-    const newest = () => findListed(this.manager, where, { order: 'desc', limit, offset });
-    if (offset < nearOffset) return Promise.all([newest(), this.count(clientId, filter)]);
-    const total = await this.count(clientId, filter);
-    const left = total - offset;
-    if (left <= 0) return [nothingShown, total];
-    if (left > offset) return [await newest(), total];
-    const oldest = { order: 'asc', limit: Math.min(limit, left), offset: Math.max(left - limit, 0) } as const;
-    const { rows, named } = await findListed(this.manager, where, oldest);
-    return [{ rows: rows.reverse(), named }, total];
+    if ([filter.walletId, filter.accountId].some((id) => id !== undefined && !isUuid(id)))
+      return { ...nothingShown, total: 0, hasMore: false };
+    if (page.after === undefined && isTotalKept(filter)) return this.listByTotal(clientId, filter, page);
+    const { limit, offset, after } = page;
+    const where = toWhere(clientId, filter);
+    const [{ rows, named }, total] = await Promise.all([
+      findListed(this.manager, { ...where, after }, { order: 'desc', limit: limit + 1, offset }),
+      isTotalKept(filter) ? this.total(clientId, filter) : this.count(where),
+    ]);
+    return { rows: rows.slice(0, limit), named, total, hasMore: rows.length > limit };
   }
 
-  private async count(clientId: string, { walletId, accountId, chain }: TransactionFilter): Promise<number> {
+  private async listByTotal(clientId: string, filter: TransactionFilter, { limit, offset }: LimitOffset): Promise<ListedPart> {
+    const where = toWhere(clientId, filter);
+    const newest = () => findListed(this.manager, where, { order: 'desc', limit, offset });
+    const withTotal = ({ rows, named }: Shown<PlacedRow>, total: number) => ({
+      rows,
+      named,
+      total,
+      hasMore: offset + limit < total,
+    });
+    if (offset < nearOffset) return withTotal(...(await Promise.all([newest(), this.total(clientId, filter)])));
+    const total = await this.total(clientId, filter);
+    const left = total - offset;
+    if (left <= 0) return withTotal(nothingShown, total);
+    if (left > offset) return withTotal(await newest(), total);
+    const oldest = { order: 'asc', limit: Math.min(limit, left), offset: Math.max(left - limit, 0) } as const;
+    const { rows, named } = await findListed(this.manager, where, oldest);
+    return withTotal({ rows: rows.reverse(), named }, total);
+  }
+
+  private async count(where: ListWhere): Promise<number> {
+    const { text, values } = countStatement(where, countedAtMost);
+    const [row] = await this.manager.query<{ total: string }[]>(text, values);
+    return Number(row?.total ?? 0);
+  }
+
+  private async total(clientId: string, { walletId, accountId, chain }: TransactionFilter): Promise<number> {
     const { manager } = this.database;
     // an account is of one wallet
     if (walletId !== undefined && accountId !== undefined && !(await manager.existsBy(AccountEntity, { accountId, walletId })))
@@ -78,10 +105,3 @@ export class TransactionRepository {
     return countListed(manager, { list: 'transactions', clientId, subjectId: accountId ?? walletId ?? clientId, chain });
   }
 }
-
-const toColumns = (clientId: string, { walletId, accountId, chain }: TransactionFilter): ColumnValues => [
-  ['client_id', clientId],
-  ...(walletId === undefined ? [] : ([['wallet_id', walletId]] satisfies ColumnValues)),
-  ...(accountId === undefined ? [] : ([['account_id', accountId]] satisfies ColumnValues)),
-  ...(chain === undefined ? [] : ([['chain', chain]] satisfies ColumnValues)),
-];

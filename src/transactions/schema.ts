@@ -1,19 +1,68 @@
 import Joi from 'joi';
-import { amountOut, chainName, id, type PageQuery, pageFields, pageSchema, timestamp, view } from '../http/schemas';
-import { transactionStatuses } from './entity';
+import {
+  amountOut,
+  chainName,
+  id,
+  moment,
+  type Page,
+  type PageQuery,
+  pageFields,
+  pageViewFields,
+  timestamp,
+  view,
+} from '../http/schemas';
+import { cursorPattern, type Position, readCursor } from './cursor';
+import { type TransactionStatus, transactionStatuses } from './entity';
+import { countedAtMost } from './filter';
 import { shownTypes } from './types';
 
 export interface ListTransactions extends PageQuery {
   wallet_id?: string;
   account_id?: string;
   chain?: string;
+  status?: TransactionStatus[];
+  tx_hash?: string;
+  from_address?: string;
+  to_address?: string;
+  created_after?: Date;
+  created_before?: Date;
+  after?: Position;
 }
 
-export const listTransactions = Joi.object<ListTransactions, true>({
+const statusName = `(${transactionStatuses.join('|')})`;
+
+/** Several names are read as a list in which each is once. */
+const statuses = () =>
+  Joi.string()
+    .pattern(new RegExp(`^${statusName}(,${statusName}){0,${transactionStatuses.length - 1}}$`))
+    .custom((value: string) => [...new Set(value.split(','))])
+    .messages({
+      'string.pattern.base': `{{#label}} must be one or several of ${transactionStatuses.join(', ')}, with commas between them`,
+    })
+    .example('PENDING,NEEDS_ATTENTION');
+
+const cursor = () =>
+  Joi.string()
+    .pattern(cursorPattern)
+    .custom((value: string, helpers) => readCursor(value) ?? helpers.error('string.pattern.base'))
+    .messages({ 'string.pattern.base': '{{#label}} must be the next of an answer' });
+
+export const listTransactions = Joi.object<ListTransactions>({
   ...pageFields,
   wallet_id: Joi.string().description('Transactions of this wallet only'),
   account_id: Joi.string().description('Transactions of this account only'),
   chain: chainName().description('Transactions on this chain only'),
+  status: statuses().description('Transactions in one of these states only: names with commas between them'),
+  tx_hash: Joi.string().max(255).description('Transactions with this hash only, as `tx_hash` shows it'),
+  from_address: Joi.string()
+    .max(255)
+    .description(
+      'Transactions from this address only; addresses are compared as those of their chain are, some in any letter case',
+    ),
+  to_address: Joi.string().max(255).description('Transactions to this address only, compared in the same way'),
+  created_after: moment().description('Transactions created at this time or later only (RFC 3339)'),
+  created_before: moment().description('Transactions created before this time only (RFC 3339)'),
+  after: cursor().description('The `next` of the page before; instead of `page`, with the same filters'),
 });
 
 export interface TransactionView {
@@ -52,7 +101,19 @@ const listFields = {
 };
 
 const transactionView = view<TransactionView>('Transaction', listFields);
-export const transactionPage = pageSchema(transactionView, 'TransactionPage');
+
+export interface TransactionPageView extends Page<TransactionView> {
+  next: string | null;
+}
+
+export const transactionPage = view<TransactionPageView>('TransactionPage', {
+  ...pageViewFields(transactionView),
+  total: Joi.number()
+    .integer()
+    .min(0)
+    .description(`Total number of items; with other filters than wallet_id, account_id and chain counted up to ${countedAtMost}`),
+  next: Joi.string().allow(null).description('Cursor of the page after this one, for `after`; null: this is the last one'),
+});
 
 export interface TimelineView {
   status: string;

@@ -6,7 +6,7 @@ import { invalidParameter } from '../../platform/errors';
 import { parseAmount } from '../../platform/money';
 import type { TransactionEntity } from '../../transactions/entity';
 import type { CreateTransfer } from '../schema';
-import { parseAddressLenient } from './addresses';
+import { parseAddressLenient } from '../../chains/lenient-address';
 
 /** A requested transfer. */
 export interface TransferRequest {

@@ -6,7 +6,7 @@ import { tokenByContract } from '../../chains/registry';
 import type { AuthorisationAction, ChainDefinition, JsonObject, TokenDefinition } from '../../chains/types';
 import { type GatewayError, invalidParameter } from '../../platform/errors';
 import { formatAmount } from '../../platform/money';
-import { parseAddressLenient } from '../../transfers/accept/addresses';
+import { parseAddressLenient } from '../../chains/lenient-address';
 import type { ParsedTransfer, TransferParser } from '../../transfers/accept/request';
 import { findNetwork } from '../wire/network';
 import { readTerms, type WireTerms } from '../wire/terms';
