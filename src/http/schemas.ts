@@ -29,6 +29,12 @@ export const chainName = (): Joi.StringSchema =>
     .pattern(/^[a-z0-9-]{1,64}$/)
     .example('ethereum')
     .messages({ 'string.pattern.base': '{{#label}} is not the name of an enabled chain' });
+/** What a client calls a resource of its own. */
+export const externalId = (): Joi.StringSchema =>
+  Joi.string()
+    .pattern(/^[A-Za-z0-9._:-]{1,64}$/)
+    .example('order-4711')
+    .messages({ 'string.pattern.base': '{{#label}} must be 1 to 64 letters, digits or characters of . _ : -' });
 export const timestamp = (): Joi.StringSchema => Joi.string().isoDate().example('2026-01-31T12:00:00.000Z');
 /** A moment as clients give it (RFC 3339, with its offset from UTC), read as a Date: what is below a millisecond is dropped. */
 export const moment = (): Joi.StringSchema =>

@@ -13,6 +13,7 @@ export interface TransactionFilter {
   statuses?: readonly TransactionStatus[] | undefined;
   /** One of these. */
   txHashes?: readonly string[] | undefined;
+  externalId?: string | undefined;
   /** One of these, as they are stored. */
   fromAddresses?: readonly string[] | undefined;
   toAddresses?: readonly string[] | undefined;
@@ -29,12 +30,13 @@ export const countedAtMost = 1_000;
 export const isTotalKept = ({
   statuses,
   txHashes,
+  externalId,
   fromAddresses,
   toAddresses,
   createdAfter,
   createdBefore,
 }: TransactionFilter): boolean =>
-  [statuses, txHashes, fromAddresses, toAddresses, createdAfter, createdBefore].every((value) => value === undefined);
+  [statuses, txHashes, externalId, fromAddresses, toAddresses, createdAfter, createdBefore].every((value) => value === undefined);
 
 interface Chains {
   registry: ChainRegistry;
@@ -51,6 +53,7 @@ export function toFilter(chains: Chains, query: Omit<ListTransactions, 'page' | 
     statuses: query.status,
     // explorers show some hashes in capitals
     txHashes: hash === undefined ? undefined : [...new Set([hash, hash.toLowerCase()])],
+    externalId: query.external_id,
     fromAddresses: toStored(chains, query, 'from_address'),
     toAddresses: toStored(chains, query, 'to_address'),
     createdAfter: query.created_after,
@@ -84,6 +87,7 @@ export function toWhere(clientId: string, filter: TransactionFilter): ListWhere 
     ['chain', one(filter.chain)],
     ['status', filter.statuses],
     ['tx_hash', filter.txHashes],
+    ['external_id', one(filter.externalId)],
     ['from_address', filter.fromAddresses],
     ['to_address', filter.toAddresses],
   ] as const;

@@ -19,6 +19,7 @@ type PresentableTransaction = Pick<
   | 'decimals'
   | 'status'
   | 'txHash'
+  | 'externalId'
   | 'createdAt'
 >;
 
@@ -34,6 +35,7 @@ const presentTransaction = (tx: PresentableTransaction): TransactionView => ({
   amount: formatAmount(tx.amount, tx.decimals),
   status: tx.status,
   tx_hash: tx.txHash,
+  external_id: tx.externalId,
   created_at: tx.createdAt.toISOString(),
 });
 

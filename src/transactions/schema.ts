@@ -2,6 +2,7 @@ import Joi from 'joi';
 import {
   amountOut,
   chainName,
+  externalId,
   id,
   moment,
   type Page,
@@ -22,6 +23,7 @@ export interface ListTransactions extends PageQuery {
   chain?: string;
   status?: TransactionStatus[];
   tx_hash?: string;
+  external_id?: string;
   from_address?: string;
   to_address?: string;
   created_after?: Date;
@@ -54,6 +56,7 @@ export const listTransactions = Joi.object<ListTransactions>({
   chain: chainName().description('Transactions on this chain only'),
   status: statuses().description('Transactions in one of these states only: names with commas between them'),
   tx_hash: Joi.string().max(255).description('Transactions with this hash only, as `tx_hash` shows it'),
+  external_id: externalId().description('The transfer of yours that was given this external_id'),
   from_address: Joi.string()
     .max(255)
     .description(
@@ -78,6 +81,8 @@ export interface TransactionView {
   amount: string;
   status: string;
   tx_hash: string | null;
+  /** What the client calls it. */
+  external_id: string | null;
   created_at: string;
 }
 
@@ -97,6 +102,7 @@ const listFields = {
   amount: amountOut(),
   status: Joi.string().valid(...transactionStatuses),
   tx_hash: Joi.string().allow(null),
+  external_id: Joi.string().allow(null).description('As given with the transfer'),
   created_at: timestamp(),
 };
 

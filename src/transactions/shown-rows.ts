@@ -25,6 +25,7 @@ const listed = [
   'decimals',
   'status',
   'txHash',
+  'externalId',
   'createdAt',
 ] as const satisfies (keyof TransactionEntity)[];
 const detailed = [
@@ -114,7 +115,8 @@ export interface Statement {
 }
 
 /** Columns that lists are filtered by. */
-type FilterColumn = 'client_id' | 'wallet_id' | 'account_id' | 'chain' | 'status' | 'tx_hash' | 'from_address' | 'to_address';
+type FilterColumn =
+  'client_id' | 'wallet_id' | 'account_id' | 'chain' | 'status' | 'tx_hash' | 'external_id' | 'from_address' | 'to_address';
 
 /** What a list contains. */
 export interface ListWhere {

@@ -42,6 +42,7 @@ describe('GET /transactions', () => {
       amount: '1',
       status: 'PENDING',
       tx_hash: null,
+      external_id: null,
       created_at: expect.any(String),
     });
     expect(all.body).toMatchObject({ total: 3, has_more: false });

@@ -222,6 +222,7 @@ test.each([
   ['those from an address', 'transactions_by_sender', listOf(ofClient(['from_address', ['x7', 'X7']]))],
   ['those to an address', 'transactions_by_recipient', listOf({ ...ofClient(['to_address', ['y7', 'Y7']]), after: cursor })],
   ['those with a hash', 'transactions_by_hash', listOf(ofClient(['tx_hash', ['h700', 'H700']]))],
+  ['the one with an external id', 'transactions_by_external_id', listOf(ofClient(['external_id', ['e7']]))],
   [
     'how many are in a state',
     'transactions_by_status',
