@@ -33,6 +33,17 @@ const problem: Json = {
       format: 'uuid',
       description: 'With outcome_unknown of POST /transfer: read the outcome with GET /transactions/{tx_id}',
     },
+    reason: {
+      type: 'string',
+      description:
+        'With wallet_not_active: generating (try again after Retry-After) or suspended. With not_found of a transfer: unknown_token, unknown_sender or asset_not_added',
+    },
+    token_symbol: { type: 'string', description: 'With insufficient_balance: the coin or token that is short' },
+    available: { type: 'string', description: 'With insufficient_balance: what is available of it, display units' },
+    needed: {
+      type: 'string',
+      description: 'With insufficient_balance: what the transfer takes of it with its fee bound, display units',
+    },
   },
   required: ['type', 'title', 'status', 'detail', 'instance', 'code', 'request_id'],
 };
@@ -144,6 +155,9 @@ function toFailure(codes: FailureCode[], limits: Json): Json {
       'X-Request-Id': always('Id of the request: as sent, or generated'),
       ...(status === 401 && { 'WWW-Authenticate': always('Bearer') }),
       ...(status === 405 && { Allow: always('Methods of this path') }),
+      ...(codes.includes('wallet_not_active') && {
+        'Retry-After': stringHeader('With wallet_not_active of a wallet whose key is being generated: seconds to wait'),
+      }),
       ...([429, 503].includes(status) && { 'Retry-After': always('Seconds to wait') }),
     },
     content: { [problemMediaType]: { schema: { $ref: '#/components/schemas/Problem' } } },

@@ -81,8 +81,8 @@ export async function acceptParsed(
 }
 
 /** What is refused for now may be accepted later. A key that belongs to another transfer must still give that transfer. */
-const isFinal = ({ status, code }: GatewayError): boolean =>
-  status < 500 && code !== 'idempotency_in_progress' && code !== 'idempotency_key_reused';
+const isFinal = ({ status, code, retryAfterSeconds }: GatewayError): boolean =>
+  status < 500 && retryAfterSeconds === undefined && code !== 'idempotency_in_progress' && code !== 'idempotency_key_reused';
 
 /** @throws GatewayError unavailable when it is not certain that it is stored: the same request is good once more. */
 async function storeRefusal(
