@@ -23,9 +23,6 @@ export interface TransactionFilter {
   createdBefore?: Date | undefined;
 }
 
-/** The totals that the database keeps are by wallet, account and chain: what is filtered by more is counted up to this number. */
-export const countedAtMost = 1_000;
-
 /** Whether the database keeps the total of such a list. */
 export const isTotalKept = ({
   statuses,

@@ -5,7 +5,8 @@ import type { LimitOffset } from '../http/pagination';
 import { isUuid } from '../platform/ids';
 import type { NamedRows } from './shown-addresses';
 import type { Position } from './cursor';
-import { countedAtMost, isTotalKept, type TransactionFilter, toWhere } from './filter';
+import { isTotalKept, type TransactionFilter, toWhere } from './filter';
+import { countedAtMost } from './schema';
 import {
   countStatement,
   type DetailedRow,

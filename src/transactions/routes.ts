@@ -5,10 +5,10 @@ import { toLimitOffset } from '../http/pagination';
 import { resourceId, withoutId } from '../http/resource-id';
 import type { Route, DocumentedMiddleware } from '../http/route';
 import { query, getQuery } from '../http/validate';
-import { countedAtMost, isTotalKept, toFilter } from './filter';
+import { isTotalKept, toFilter } from './filter';
 import { presentTransactionDetails, presentTransactions } from './presenter';
 import { invalidParameter } from '../platform/errors';
-import { listTransactions, transactionDetailView, transactionPage } from './schema';
+import { countedAtMost, listTransactions, transactionDetailView, transactionPage } from './schema';
 import type { TransactionService } from './service';
 
 const tag = 'Transactions';

@@ -14,8 +14,10 @@ import {
 } from '../http/schemas';
 import { cursorPattern, type Position, readCursor } from './cursor';
 import { type TransactionStatus, transactionStatuses } from './entity';
-import { countedAtMost } from './filter';
 import { shownTypes } from './types';
+
+/** The totals that the database keeps are by wallet, account and chain: what is filtered by more is counted up to this number. */
+export const countedAtMost = 1_000;
 
 export interface ListTransactions extends PageQuery {
   wallet_id?: string;
