@@ -57,7 +57,10 @@ export const listTransactions = Joi.object<ListTransactions>({
   account_id: Joi.string().description('Transactions of this account only'),
   chain: chainName().description('Transactions on this chain only'),
   status: statuses().description('Transactions in one of these states only: names with commas between them'),
-  tx_hash: Joi.string().max(255).description('Transactions with this hash only, as `tx_hash` shows it'),
+  tx_hash: Joi.string()
+    .pattern(/^[A-Za-z0-9]{1,128}$/)
+    .messages({ 'string.pattern.base': '{{#label}} must be the hash of a transaction' })
+    .description('Transactions with this hash only, as `tx_hash` shows it'),
   external_id: externalId().description('The transfer of yours that was given this external_id'),
   from_address: Joi.string()
     .max(255)

@@ -85,6 +85,8 @@ test('a hash finds its transaction, in capitals too, and one of another client d
   for (const text of [hash, hash.toUpperCase().replace('0X', '0x')])
     expect(await idsOf(`tx_hash=${encodeURIComponent(text)}`)).toEqual([first?.['tx_id']]);
   expect(await idsOf(`tx_hash=${hash}`, fixture.other)).toEqual([]);
+  for (const text of ['%00', 'a%00b', '', 'x'.repeat(129), '%F0%9F%92%A5'])
+    expectProblem(await list(`tx_hash=${text}`), 400, 'invalid_parameter', 'tx_hash');
 });
 
 test('addresses are compared by value and not by letter case', async () => {
