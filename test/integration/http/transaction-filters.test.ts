@@ -137,10 +137,10 @@ test('by cursor every transaction comes once and in order, whatever arrives mean
   expect(expected).toHaveLength(16);
   for (const size of [1, 3, 5, 16]) expect(await follow(`page_size=${size}`)).toEqual(expected);
   expect(await follow('page_size=3', () => deposit(2))).toEqual(expected);
-  const confirmed = await idsOf('status=CONFIRMED&page_size=100');
+  const confirmed = await idsOf('status=CONFIRMED,DETECTED&page_size=100');
   const before = await stored();
-  expect(await follow('page_size=4&status=CONFIRMED,PENDING', transfer)).toEqual(before);
-  expect(await follow('page_size=2&status=CONFIRMED')).toEqual(confirmed);
+  expect(await follow('page_size=4&status=CONFIRMED,PENDING,DETECTED', transfer)).toEqual(before);
+  expect(await follow('page_size=2&status=CONFIRMED,DETECTED')).toEqual(confirmed);
 });
 
 test('pages by number and by cursor have the same order, and a page’s next continues it', async () => {
