@@ -132,9 +132,10 @@ export const rows: Record<string, Row> = {
   'get /transactions?account_id':
     ({ funded }) =>
     () => ({ path: `/transactions?account_id=${funded.account.accountId}` }),
-  'get /transactions?from_address':
-    ({ funded }) =>
-    () => ({ path: `/transactions?from_address=${funded.account.address}` }),
+  'get /transactions?from_address': async (from) => {
+    await transfer(from);
+    return () => ({ path: `/transactions?from_address=${from.funded.account.address}` });
+  },
   'get /transactions/{tx_id}': async (from) => {
     const txId = await transfer(from);
     return () => ({ path: `/transactions/${txId}` });
