@@ -55,6 +55,8 @@ import { AgreedProofs0072 } from './0072-agreed-proofs';
 import { ReopenedFailures0076 } from './0076-reopened-failures';
 import { RequestTraces0073 } from './0073-request-traces';
 import { OutboxTurns0077 } from './0077-outbox-turns';
+import { ListFilters0080 } from './0080-list-filters';
+import { ExternalIds0081 } from './0081-external-ids';
 import { PooledKeys0070 } from './0070-pooled-keys';
 
 /** In this order. A released migration is never edited: a change is a new file. */
@@ -117,4 +119,6 @@ export const migrations = [
   ReopenedFailures0076,
   RequestTraces0073,
   OutboxTurns0077,
+  ListFilters0080,
+  ExternalIds0081,
 ];

@@ -272,6 +272,7 @@ export function buildTransferRequest(
     chain: chain.name,
     tokenSymbol: chain.native.symbol,
     amount: '1',
+    externalId: null,
     memo: null,
     memoOnChain: false,
     allowsProgram: false,

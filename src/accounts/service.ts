@@ -7,10 +7,11 @@ import type { ChainDefinition } from '../chains/types';
 import type { Caller, IdempotencyContext } from '../http/context';
 import type { LimitOffset } from '../http/pagination';
 import { inTransaction } from '../platform/database';
-import { GatewayError, invalidParameter, notFound } from '../platform/errors';
+import { invalidParameter, notFound } from '../platform/errors';
 import type { StoredStatement } from '../wallets/attestation-entity';
 import type { WalletRepository } from '../wallets/repository';
 import type { WalletEntity } from '../wallets/entity';
+import { toNotActive } from '../wallets/not-active';
 import type { AttestedKey } from '../wallets/attested-keys';
 import { AccountEntity } from './entity';
 import type { KeyedAccount } from './attested-keys';
@@ -137,8 +138,9 @@ export class AccountService {
 }
 
 /** @throws GatewayError wallet_not_active */
-function assertActive({ status, keyStatus }: WalletEntity): void {
-  if (status !== 'ACTIVE' || keyStatus !== 'ACTIVE') throw new GatewayError('wallet_not_active', 'The wallet is not active');
+function assertActive(wallet: WalletEntity): void {
+  const refusal = toNotActive(wallet);
+  if (refusal) throw refusal;
 }
 
 /** @throws GatewayError invalid_parameter naming `chain`. */

@@ -108,7 +108,8 @@ async function runClaimed(ctx: GatewayContext, next: () => Promise<unknown>, sto
       void store.release(claim).catch((err: unknown) => ctx.state.log.warn({ err }, 'idempotency key not released'));
       throw error;
     }
-    if (asksForAnother.has(shown.code)) {
+    // what says when to try again is no final answer
+    if (asksForAnother.has(shown.code) || shown.retryAfterSeconds !== undefined) {
       await store.forget(claim).catch((err: unknown) => ctx.state.log.warn({ err }, 'idempotency claim not removed'));
       throw error;
     }

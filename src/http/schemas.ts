@@ -30,7 +30,29 @@ export const chainName = (): Joi.StringSchema =>
     .pattern(/^[a-z0-9-]{1,64}$/)
     .example('ethereum')
     .messages({ 'string.pattern.base': '{{#label}} is not the name of an enabled chain' });
+/** What a client calls a resource of its own. */
+export const externalId = (): Joi.StringSchema =>
+  Joi.string()
+    .pattern(/^[A-Za-z0-9._:-]{1,64}$/)
+    .example('order-4711')
+    .messages({ 'string.pattern.base': '{{#label}} must be 1 to 64 letters, digits or characters of . _ : -' });
 export const timestamp = (): Joi.StringSchema => Joi.string().isoDate().example('2026-01-31T12:00:00.000Z');
+/** A moment as clients give it (RFC 3339, with its offset from UTC), read as a Date: what is below a millisecond is dropped. */
+export const moment = (): Joi.StringSchema =>
+  Joi.string()
+    .pattern(/^[12]\d{3}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/)
+    .custom((value: string, helpers) => readMoment(value) ?? helpers.error('string.pattern.base'))
+    .example('2026-01-31T12:00:00.000Z')
+    .messages({ 'string.pattern.base': '{{#label}} must be a time such as 2026-01-31T12:00:00Z' });
+
+function readMoment(text: string): Date | null {
+  const [year = 0, month = 0, day = 0] = text.slice(0, 10).split('-').map(Number);
+  // Date takes February 30th for March 2nd
+  if (day > new Date(Date.UTC(year, month, 0)).getUTCDate()) return null;
+  const date = new Date(text.replace(' ', 'T').toUpperCase());
+  return Number.isNaN(date.getTime()) ? null : date;
+}
+
 export const amountOut = (): Joi.StringSchema =>
   Joi.string()
     .pattern(/^-?\d+(\.\d+)?$/)
@@ -70,9 +92,11 @@ export interface Page<T> {
   has_more: boolean;
 }
 
+export const pageViewFields = <T extends object>(item: Joi.ObjectSchema<T>) => ({
+  data: Joi.array().items(item),
+  total: Joi.number().integer().min(0).description('Total number of items'),
+  has_more: Joi.boolean().description('True when there are items beyond this page'),
+});
+
 export const pageSchema = <T extends object>(item: Joi.ObjectSchema<T>, name: string): Joi.ObjectSchema<Page<T>> =>
-  view<Page<T>>(name, {
-    data: Joi.array().items(item),
-    total: Joi.number().integer().min(0).description('Total number of items'),
-    has_more: Joi.boolean().description('True when there are items beyond this page'),
-  });
+  view<Page<T>>(name, pageViewFields(item));

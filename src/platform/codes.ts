@@ -23,6 +23,7 @@ export const failureCodes = {
   method_not_allowed: { status: 405, retryable: false, title: 'Method not allowed' },
   not_cancellable: { status: 409, retryable: false, title: 'Not cancellable' },
   not_awaiting_approval: { status: 409, retryable: false, title: 'Not awaiting approval' },
+  external_id_in_use: { status: 409, retryable: false, title: 'External id in use' },
   address_differs: { status: 409, retryable: false, title: 'The stored address is not the one of the key' },
   SECURITY_FACTOR_ALREADY_EXISTS: { status: 409, retryable: false, title: 'Security factor already exists' },
   idempotency_in_progress: { status: 409, retryable: true, title: 'First request still running' },

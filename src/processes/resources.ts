@@ -6,6 +6,7 @@ import { OwnKeys } from '../accounts/own-keys';
 import { AccountRepository } from '../accounts/repository';
 import { accountRoutes } from '../accounts/routes';
 import { AccountService } from '../accounts/service';
+import { chainRoutes } from '../assets/chain-routes';
 import { AssetRepository } from '../assets/repository';
 import { assetRoutes } from '../assets/routes';
 import { AssetService } from '../assets/service';
@@ -169,9 +170,10 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
       ...walletRoutes({ wallets, nodeKeys, authenticate, idempotent }),
       // a repeated request is answered from the database: sealed, so that nobody can put another address into it
       ...accountRoutes({ accounts, nodeKeys, authenticate, idempotent: idempotentSealed }),
+      ...chainRoutes({ registry, getFamily, authenticate }),
       ...assetRoutes({ assets, registry, getFamily, authenticate, idempotent }),
       ...transferRoutes({ transfers, transactions, approvals, authenticate, idempotent: idempotentTransfer }),
-      ...transactionRoutes({ transactions, authenticate }),
+      ...transactionRoutes({ transactions, registry, getFamily, authenticate }),
       ...securityFactorRoutes({ factors: securityFactors, authenticate, idempotent }),
       ...webhookRoutes({ webhooks, deliveries, authenticate, idempotent, idempotentSealed }),
       ...x402Routes({ x402, settlements, authenticate }),

@@ -64,6 +64,8 @@ export class TransactionEntity {
   @Column({ type: 'boolean', name: 'memo_on_chain' }) memoOnChain!: boolean;
   /** The recipient may be an address of a program, which no key belongs to. */
   @Column({ type: 'boolean', name: 'allow_program_address' }) allowsProgram!: boolean;
+  /** What the client calls it; unique among its transactions. */
+  @Column({ type: 'text', name: 'external_id', nullable: true }) externalId!: string | null;
   @Column({ type: 'text', name: 'failure_code', nullable: true }) failureCode!: FailureCode | null;
   @Column({ type: 'text', name: 'failure_message', nullable: true }) failureMessage!: string | null;
   @Column({ type: 'text', name: 'idempotency_key', nullable: true }) idempotencyKey!: string | null;

@@ -1,7 +1,8 @@
 import { formatAmount } from '../platform/money';
 import type { TransactionEntity } from './entity';
-import type { TransactionDetailView, TransactionView } from './schema';
-import type { ListedTransaction, LiveTransaction } from './service';
+import { toCursor } from './cursor';
+import type { TransactionDetailView, TransactionPageView, TransactionView } from './schema';
+import type { ListedTransaction, ListedTransactions, LiveTransaction } from './service';
 
 /** The fields that the presentation needs; events have no others. */
 type PresentableTransaction = Pick<
@@ -18,6 +19,7 @@ type PresentableTransaction = Pick<
   | 'decimals'
   | 'status'
   | 'txHash'
+  | 'externalId'
   | 'createdAt'
 >;
 
@@ -33,6 +35,7 @@ const presentTransaction = (tx: PresentableTransaction): TransactionView => ({
   amount: formatAmount(tx.amount, tx.decimals),
   status: tx.status,
   tx_hash: tx.txHash,
+  external_id: tx.externalId,
   created_at: tx.createdAt.toISOString(),
 });
 
@@ -43,6 +46,13 @@ export const presentListedTransaction = ({
 }: Omit<ListedTransaction, 'tx'> & { tx: PresentableTransaction & Pick<TransactionEntity, 'direction'> }): TransactionView => ({
   ...presentTransaction(tx),
   ...(!isOwnAddress && (tx.direction === 'in' ? { to_address: null } : { from_address: null })),
+});
+
+export const presentTransactions = ({ rows, total, hasMore, next }: ListedTransactions): TransactionPageView => ({
+  data: rows.map(presentListedTransaction),
+  total,
+  has_more: hasMore,
+  next: next && toCursor(next),
 });
 
 export function presentTransactionDetails({ details, isOwnAddress, live }: LiveTransaction): TransactionDetailView {

@@ -1,24 +1,32 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { AccountEntity } from '../accounts/entity';
-import { type CountedRows, countListed } from '../http/list-totals';
+import { countListed } from '../http/list-totals';
 import type { LimitOffset } from '../http/pagination';
 import { isUuid } from '../platform/ids';
 import type { NamedRows } from './shown-addresses';
+import type { Position } from './cursor';
+import { isTotalKept, type TransactionFilter, toWhere } from './filter';
+import { countedAtMost } from './schema';
 import {
+  countStatement,
   type DetailedRow,
   findDetailed,
   findListed,
-  type ListedRow,
+  type ListWhere,
   nothingShown,
+  type PlacedRow,
   type Shown,
   type Timeline,
-  type TransactionColumns,
 } from './shown-rows';
 
-export interface TransactionFilter {
-  walletId?: string;
-  accountId?: string;
-  chain?: string;
+export interface TransactionPage extends LimitOffset {
+  /** What the list has after this row; `offset` is 0 then. */
+  after?: Position | undefined;
+}
+
+export interface ListedPart extends Shown<PlacedRow> {
+  total: number;
+  hasMore: boolean;
 }
 
 /** Postgres reads what it skips. A page further back than this is read from the other end, if that is nearer. */
@@ -50,48 +58,51 @@ export class TransactionRepository {
     return tx ? { tx, timeline, blockNumber: tx.blockNumber ?? attemptBlock, headBlock, named } : null;
   }
 
-  /** Newest first, and how many there are. */
-  async list(
-    clientId: string,
-    filter: TransactionFilter,
-    { limit, offset }: LimitOffset,
-  ): Promise<[Shown<ListedRow>, total: number]> {
+  /** Newest first, with the number of all of them; where the database does not keep it, at most `countedAtMost`. */
+  async list(clientId: string, filter: TransactionFilter, page: TransactionPage): Promise<ListedPart> {
     // an id that cannot exist finds nothing, like an unknown one
-    if ([filter.walletId, filter.accountId].some((id) => id !== undefined && !isUuid(id))) return [nothingShown, 0];
-    const where = toColumns(clientId, filter);
-    const counted = toCounted(clientId, filter);
-    const newest = () => findListed(this.manager, where, counted, { order: 'desc', limit, offset });
-    // an account is of one wallet, which the total of its list does not say
-    if (offset < nearOffset && !isOfBoth(filter)) return newest();
-    const total = await this.count(filter, counted);
-    const left = total - offset;
-    if (left <= 0) return [nothingShown, total];
-    if (left > offset) return newest();
-    const oldest = { order: 'asc', limit: Math.min(limit, left), offset: Math.max(left - limit, 0) } as const;
-    const [{ rows, named }] = await findListed(this.manager, where, counted, oldest);
-    return [{ rows: rows.reverse(), named }, total];
+    if ([filter.walletId, filter.accountId].some((id) => id !== undefined && !isUuid(id)))
+      return { ...nothingShown, total: 0, hasMore: false };
+    if (page.after === undefined && isTotalKept(filter)) return this.listByTotal(clientId, filter, page);
+    const { limit, offset, after } = page;
+    const where = toWhere(clientId, filter);
+    const [{ rows, named }, total] = await Promise.all([
+      findListed(this.manager, { ...where, after }, { order: 'desc', limit: limit + 1, offset }),
+      isTotalKept(filter) ? this.total(clientId, filter) : this.count(where),
+    ]);
+    return { rows: rows.slice(0, limit), named, total, hasMore: rows.length > limit };
   }
 
-  private async count({ walletId, accountId }: TransactionFilter, counted: CountedRows): Promise<number> {
+  private async listByTotal(clientId: string, filter: TransactionFilter, { limit, offset }: LimitOffset): Promise<ListedPart> {
+    const where = toWhere(clientId, filter);
+    const newest = () => findListed(this.manager, where, { order: 'desc', limit, offset });
+    const withTotal = ({ rows, named }: Shown<PlacedRow>, total: number) => ({
+      rows,
+      named,
+      total,
+      hasMore: offset + limit < total,
+    });
+    if (offset < nearOffset) return withTotal(...(await Promise.all([newest(), this.total(clientId, filter)])));
+    const total = await this.total(clientId, filter);
+    const left = total - offset;
+    if (left <= 0) return withTotal(nothingShown, total);
+    if (left > offset) return withTotal(await newest(), total);
+    const oldest = { order: 'asc', limit: Math.min(limit, left), offset: Math.max(left - limit, 0) } as const;
+    const { rows, named } = await findListed(this.manager, where, oldest);
+    return withTotal({ rows: rows.reverse(), named }, total);
+  }
+
+  private async count(where: ListWhere): Promise<number> {
+    const { text, values } = countStatement(where, countedAtMost);
+    const [row] = await this.manager.query<{ total: string }[]>(text, values);
+    return Number(row?.total ?? 0);
+  }
+
+  private async total(clientId: string, { walletId, accountId, chain }: TransactionFilter): Promise<number> {
     const { manager } = this.database;
+    // an account is of one wallet
     if (walletId !== undefined && accountId !== undefined && !(await manager.existsBy(AccountEntity, { accountId, walletId })))
       return 0;
-    return countListed(manager, counted);
+    return countListed(manager, { list: 'transactions', clientId, subjectId: accountId ?? walletId ?? clientId, chain });
   }
 }
-
-const isOfBoth = ({ walletId, accountId }: TransactionFilter): boolean => walletId !== undefined && accountId !== undefined;
-
-const toCounted = (clientId: string, { walletId, accountId, chain }: TransactionFilter): CountedRows => ({
-  list: 'transactions',
-  clientId,
-  subjectId: accountId ?? walletId ?? clientId,
-  chain,
-});
-
-const toColumns = (clientId: string, { walletId, accountId, chain }: TransactionFilter): TransactionColumns => [
-  ['client_id', clientId],
-  ...(walletId === undefined ? [] : ([['wallet_id', walletId]] satisfies TransactionColumns)),
-  ...(accountId === undefined ? [] : ([['account_id', accountId]] satisfies TransactionColumns)),
-  ...(chain === undefined ? [] : ([['chain', chain]] satisfies TransactionColumns)),
-];

@@ -1,20 +1,26 @@
+import type { GetFamily } from '../chains/family';
+import type { ChainRegistry } from '../chains/registry';
 import { getCaller } from '../http/context';
-import { presentPage, toLimitOffset } from '../http/pagination';
+import { toLimitOffset } from '../http/pagination';
 import { resourceId, withoutId } from '../http/resource-id';
 import type { Route, DocumentedMiddleware } from '../http/route';
 import { query, getQuery } from '../http/validate';
-import { presentListedTransaction, presentTransactionDetails } from './presenter';
-import { listTransactions, transactionDetailView, transactionPage } from './schema';
+import { isTotalKept, toFilter } from './filter';
+import { presentTransactionDetails, presentTransactions } from './presenter';
+import { invalidParameter } from '../platform/errors';
+import { countedAtMost, listTransactions, transactionDetailView, transactionPage } from './schema';
 import type { TransactionService } from './service';
 
 const tag = 'Transactions';
 
 export interface TransactionRoutes {
   transactions: TransactionService;
+  registry: ChainRegistry;
+  getFamily: GetFamily;
   authenticate: DocumentedMiddleware;
 }
 
-export function transactionRoutes({ transactions, authenticate }: TransactionRoutes): Route[] {
+export function transactionRoutes({ transactions, authenticate, ...chains }: TransactionRoutes): Route[] {
   return [
     {
       method: 'get',
@@ -22,18 +28,22 @@ export function transactionRoutes({ transactions, authenticate }: TransactionRou
       id: 'listTransactions',
       tag,
       summary: 'List transactions, newest first',
+      description:
+        'Several filters together: transactions that have all of it. By cursor (`next`, then `after`) a list is read without repeats and without gaps, also while transactions arrive.',
       middleware: [authenticate, query(listTransactions)],
       answer: { status: 200, description: 'One page', schema: transactionPage },
       fails: [],
       handle: async (ctx) => {
-        const { wallet_id: walletId, account_id: accountId, chain, ...page } = getQuery(ctx, listTransactions);
-        const filter = {
-          ...(walletId !== undefined && { walletId }),
-          ...(accountId !== undefined && { accountId }),
-          ...(chain !== undefined && { chain }),
-        };
-        const [rows, total] = await transactions.list(getCaller(ctx).clientId, filter, toLimitOffset(page));
-        ctx.body = presentPage(rows, total, page, presentListedTransaction);
+        const { page, page_size, after, ...filters } = getQuery(ctx, listTransactions);
+        if (after && page > 1) throw invalidParameter('page', 'must not be given with after');
+        const filter = toFilter(chains, filters);
+        const part = toLimitOffset({ page, page_size });
+        if (!isTotalKept(filter) && part.offset + part.limit > countedAtMost)
+          throw invalidParameter(
+            'page',
+            `must be among the first ${countedAtMost} transactions with these filters: go on with after`,
+          );
+        ctx.body = presentTransactions(await transactions.list(getCaller(ctx).clientId, filter, { ...part, after }));
       },
     },
     {

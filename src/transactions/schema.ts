@@ -2,29 +2,77 @@ import Joi from 'joi';
 import {
   amountOut,
   chainName,
+  externalId,
   failureCode,
   id,
+  moment,
   oneOf,
+  type Page,
   type PageQuery,
   pageFields,
-  pageSchema,
+  pageViewFields,
   timestamp,
   view,
 } from '../http/schemas';
-import { transactionStatuses } from './entity';
+import { cursorPattern, type Position, readCursor } from './cursor';
+import { type TransactionStatus, transactionStatuses } from './entity';
 import { shownTypes } from './types';
+
+/** The totals that the database keeps are by wallet, account and chain: what is filtered by more is counted up to this number. */
+export const countedAtMost = 1_000;
 
 export interface ListTransactions extends PageQuery {
   wallet_id?: string;
   account_id?: string;
   chain?: string;
+  status?: TransactionStatus[];
+  tx_hash?: string;
+  external_id?: string;
+  from_address?: string;
+  to_address?: string;
+  created_after?: Date;
+  created_before?: Date;
+  after?: Position;
 }
 
-export const listTransactions = Joi.object<ListTransactions, true>({
+const statusName = `(${transactionStatuses.join('|')})`;
+
+/** Several names are read as a list in which each is once. */
+const statuses = () =>
+  Joi.string()
+    .pattern(new RegExp(`^${statusName}(,${statusName}){0,${transactionStatuses.length - 1}}$`))
+    .custom((value: string) => [...new Set(value.split(','))])
+    .messages({
+      'string.pattern.base': `{{#label}} must be one or several of ${transactionStatuses.join(', ')}, with commas between them`,
+    })
+    .example('PENDING,NEEDS_ATTENTION');
+
+const cursor = () =>
+  Joi.string()
+    .pattern(cursorPattern)
+    .custom((value: string, helpers) => readCursor(value) ?? helpers.error('string.pattern.base'))
+    .messages({ 'string.pattern.base': '{{#label}} must be the next of an answer' });
+
+export const listTransactions = Joi.object<ListTransactions>({
   ...pageFields,
   wallet_id: Joi.string().description('Transactions of this wallet only'),
   account_id: Joi.string().description('Transactions of this account only'),
   chain: chainName().description('Transactions on this chain only'),
+  status: statuses().description('Transactions in one of these states only: names with commas between them'),
+  tx_hash: Joi.string()
+    .pattern(/^[A-Za-z0-9]{1,128}$/)
+    .messages({ 'string.pattern.base': '{{#label}} must be the hash of a transaction' })
+    .description('Transactions with this hash only, as `tx_hash` shows it'),
+  external_id: externalId().description('The transfer of yours that was given this external_id'),
+  from_address: Joi.string()
+    .max(255)
+    .description(
+      'Transactions from this address only; addresses are compared as those of their chain are, some in any letter case',
+    ),
+  to_address: Joi.string().max(255).description('Transactions to this address only, compared in the same way'),
+  created_after: moment().description('Transactions created at this time or later only (RFC 3339)'),
+  created_before: moment().description('Transactions created before this time only (RFC 3339)'),
+  after: cursor().description('The `next` of the page before; instead of `page`, with the same filters'),
 });
 
 export interface TransactionView {
@@ -40,6 +88,8 @@ export interface TransactionView {
   amount: string;
   status: string;
   tx_hash: string | null;
+  /** What the client calls it. */
+  external_id: string | null;
   created_at: string;
 }
 
@@ -59,11 +109,24 @@ const listFields = {
   amount: amountOut(),
   status: oneOf('TransactionStatus', transactionStatuses),
   tx_hash: Joi.string().allow(null),
+  external_id: Joi.string().allow(null).description('As given with the transfer'),
   created_at: timestamp(),
 };
 
 const transactionView = view<TransactionView>('Transaction', listFields);
-export const transactionPage = pageSchema(transactionView, 'TransactionPage');
+
+export interface TransactionPageView extends Page<TransactionView> {
+  next: string | null;
+}
+
+export const transactionPage = view<TransactionPageView>('TransactionPage', {
+  ...pageViewFields(transactionView),
+  total: Joi.number()
+    .integer()
+    .min(0)
+    .description(`Total number of items; with other filters than wallet_id, account_id and chain counted up to ${countedAtMost}`),
+  next: Joi.string().allow(null).description('Cursor of the page after this one, for `after`; null: this is the last one'),
+});
 
 export interface TimelineView {
   status: string;

@@ -1,8 +1,9 @@
 import type { OwnAddresses } from '../accounts/own-addresses';
 import type { LiveStatus } from '../messages/progress';
-import type { LimitOffset } from '../http/pagination';
 import { notFound } from '../platform/errors';
-import type { TransactionDetails, TransactionFilter, TransactionRepository } from './repository';
+import type { Position } from './cursor';
+import type { TransactionFilter } from './filter';
+import type { TransactionDetails, TransactionPage, TransactionRepository } from './repository';
 import type { LiveStatusCache } from './live-status';
 import { withOwnAddressAmong } from './shown-addresses';
 import type { ListedRow } from './shown-rows';
@@ -11,6 +12,15 @@ export interface ListedTransaction {
   tx: ListedRow;
   /** The signing nodes attest the address of its account. */
   isOwnAddress: boolean;
+}
+
+export interface ListedTransactions {
+  rows: ListedTransaction[];
+  /** Of the list, not of the page. */
+  total: number;
+  hasMore: boolean;
+  /** Where the page ends; null where the list does. */
+  next: Position | null;
 }
 
 export interface LiveTransaction extends Omit<ListedTransaction, 'tx'> {
@@ -25,10 +35,11 @@ export class TransactionService {
     private readonly addresses: OwnAddresses,
   ) {}
 
-  async list(clientId: string, filter: TransactionFilter, page: LimitOffset): Promise<[ListedTransaction[], number]> {
-    const [{ rows, named }, total] = await this.transactions.list(clientId, filter, page);
+  async list(clientId: string, filter: TransactionFilter, page: TransactionPage): Promise<ListedTransactions> {
+    const { rows, named, total, hasMore } = await this.transactions.list(clientId, filter, page);
     const own = await withOwnAddressAmong(this.transactions.manager, this.addresses, rows, named);
-    return [rows.map((tx) => ({ tx, isOwnAddress: own.has(tx.txId) })), total];
+    const shown = rows.map((tx) => ({ tx, isOwnAddress: own.has(tx.txId) }));
+    return { rows: shown, total, hasMore, next: (hasMore && rows.at(-1)?.position) || null };
   }
 
   /** A transaction with, while it is running, the state of its workflow; reading never fails because of the latter. */

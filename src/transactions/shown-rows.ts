@@ -1,10 +1,10 @@
 import type { EntityManager } from 'typeorm';
 import { AccountEntity } from '../accounts/entity';
-import { type ColumnValues, findPage, type ListedPage, type ListedTable } from '../http/list-page';
-import type { CountedRows } from '../http/list-totals';
+import type { LimitOffset } from '../http/pagination';
 import { entityColumns } from '../platform/entity-columns';
 import { WalletEntity } from '../wallets/entity';
 import { TransactionEntity } from './entity';
+import { type Position, toTimestamp } from './cursor';
 import type { NamedRows } from './shown-addresses';
 
 /** Rows of transactions as the API shows them, with those that say whether their addresses may be shown: one statement reads all of it. */
@@ -25,6 +25,7 @@ const listed = [
   'decimals',
   'status',
   'txHash',
+  'externalId',
   'createdAt',
 ] as const satisfies (keyof TransactionEntity)[];
 const detailed = [
@@ -104,24 +105,87 @@ function toShown<T>(raws: Raw[], read: (raw: Raw) => T | null): Shown<T> {
 export const findTimeline = (manager: EntityManager, txId: string): Promise<Timeline> =>
   manager.query<Timeline>('select status, at from transaction_events where tx_id = $1 order by seq', [txId]);
 
-export type TransactionColumns = ColumnValues<'client_id' | 'wallet_id' | 'account_id' | 'chain'>;
+export interface ListedPage extends LimitOffset {
+  order: 'asc' | 'desc';
+}
 
-export const listedTransactions: ListedTable = {
-  table: 'transactions',
-  id: 'tx_id',
-  select: `${listedColumns.select('t')}, ${namedColumns}`,
-  join: joinNamed,
-};
+export interface Statement {
+  text: string;
+  values: unknown[];
+}
 
-/** A page, and how many the whole list has. */
-export async function findListed(
-  manager: EntityManager,
-  where: TransactionColumns,
-  counted: CountedRows,
-  page: ListedPage,
-): Promise<[Shown<ListedRow>, total: number]> {
-  const [raws, total] = await findPage(manager, listedTransactions, where, counted, page);
-  return [toShown(raws, (raw) => listedColumns.read(raw, 't')), total];
+/** Columns that lists are filtered by. */
+type FilterColumn =
+  'client_id' | 'wallet_id' | 'account_id' | 'chain' | 'status' | 'tx_hash' | 'external_id' | 'from_address' | 'to_address';
+
+/** What a list contains. */
+export interface ListWhere {
+  /** Each column has one of its values; a column without values has none. */
+  among: [column: FilterColumn, values: readonly string[]][];
+  /** Included. */
+  createdAfter?: Date | undefined;
+  /** Excluded. */
+  createdBefore?: Date | undefined;
+  /** Only rows that the list has after this one. */
+  after?: Position | undefined;
+}
+
+/**
+ * The conditions of one branch for each combination of values, so that each is a range of an index that has the rows in the order of the
+ * list. Adds what they compare with to `values`.
+ */
+function toBranches({ among, createdAfter, createdBefore, after }: ListWhere, values: unknown[]): string[] {
+  const place = (value: unknown) => `$${values.push(value)}`;
+  const range = [
+    ...(createdAfter ? [`created_at >= ${place(createdAfter.toISOString())}::timestamptz`] : []),
+    ...(createdBefore ? [`created_at < ${place(createdBefore.toISOString())}::timestamptz`] : []),
+    ...(after ? [`(created_at, tx_id) < (${place(toTimestamp(after.createdAt))}::timestamptz, ${place(after.txId)}::uuid)`] : []),
+  ];
+  const choices = among.map(([column, each]) => each.map((value) => `${column} = ${place(value)}`));
+  const combined = choices.reduce<string[][]>(
+    (made, each) => made.flatMap((one) => each.map((condition) => [...one, condition])),
+    [[]],
+  );
+  return combined.map((conditions) => [...conditions, ...range].join(' and ') || 'true');
+}
+
+/** Limit and offset are in the text: the plan depends on them. */
+export function listStatement(where: ListWhere, { order, limit, offset }: ListedPage): Statement {
+  const values: unknown[] = [];
+  const inOrder = (alias = '') => `order by ${alias}created_at ${order}, ${alias}tx_id ${order}`;
+  const first = `limit ${BigInt(limit) + BigInt(offset)}`;
+  const branches = toBranches(where, values).map(
+    (branch) => `(select * from transactions where ${branch} ${inOrder()} ${first})`,
+  );
+  const text = `with t as (select * from (${branches.join(' union all ')}) b ${inOrder()} limit ${BigInt(limit)} offset ${BigInt(offset)})
+    select ${listedColumns.select('t')}, (extract(epoch from t.created_at) * 1000000)::bigint as "createdMicroseconds", ${namedColumns}
+      from t ${joinNamed} ${inOrder('t.')}`;
+  return { text, values };
+}
+
+/** How many rows there are, up to `atMost`. */
+export function countStatement(where: ListWhere, atMost: number): Statement {
+  const values: unknown[] = [];
+  const branches = toBranches(where, values).map(
+    (branch) => `(select from transactions where ${branch} limit ${BigInt(atMost)})`,
+  );
+  return {
+    text: `select count(*) as total from (select from (${branches.join(' union all ')}) b limit ${BigInt(atMost)}) c`,
+    values,
+  };
+}
+
+/** A row, and where it stands in the list. */
+export interface PlacedRow extends ListedRow {
+  position: Position;
+}
+
+export async function findListed(manager: EntityManager, where: ListWhere, page: ListedPage): Promise<Shown<PlacedRow>> {
+  const { text, values } = listStatement(where, page);
+  return toShown(await manager.query<Raw[]>(text, values), (raw) => {
+    const row = listedColumns.read(raw, 't');
+    return row && { ...row, position: { createdAt: BigInt(raw['createdMicroseconds'] as string), txId: row.txId } };
+  });
 }
 
 export interface ShownDetails extends Shown<DetailedRow> {

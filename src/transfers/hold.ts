@@ -1,9 +1,9 @@
 import type { EntityManager } from 'typeorm';
-import type { AttemptKind, ChainDefinition } from '../chains/types';
+import type { AttemptKind, ChainDefinition, TokenDefinition } from '../chains/types';
 import { findLedgerAccountsOfForUpdate } from '../ledger/accounts';
 import type { LedgerAccountEntity } from '../ledger/entity';
 import { type Hold, placeHold } from '../ledger/entries';
-import { post, postAtCommit, readUncovered } from '../ledger/posting';
+import { post, postAtCommit, readUncovered, type UncoveredAccount } from '../ledger/posting';
 import { repayLosses } from '../ledger/repay-losses';
 import { GatewayError } from '../platform/errors';
 import { formatAmount } from '../platform/money';
@@ -64,28 +64,47 @@ export function placeTransferHold(manager: EntityManager, { txId, source, amount
   return postAtCommit(manager, { txId, kind: 'lock', seq: 0, entries });
 }
 
+interface HeldRequest {
+  chain: ChainDefinition;
+  /** As the registry has it; undefined where it has none. */
+  token: TokenDefinition | undefined;
+  tokenSymbol: string;
+  /** Atomic units. */
+  amount: bigint;
+}
+
 /** Why a COMMIT refused the hold of a transfer: business_error for a frozen account, insufficient_balance; null for any other error. */
-export function toHoldRefusal(
-  error: unknown,
-  { chain, tokenSymbol, amount }: { chain: ChainDefinition; tokenSymbol: string; amount: bigint },
-): GatewayError | null {
+export function toHoldRefusal(error: unknown, { chain, token, tokenSymbol, amount }: HeldRequest): GatewayError | null {
   const accounts = readUncovered(error);
   if (!accounts) return null;
   const { name, native } = chain;
   const frozen = accounts.find(({ isFrozen }) => isFrozen);
   if (frozen) return new GatewayError('business_error', `${frozen.symbol} on ${name} is frozen for this account`);
   const isNative = tokenSymbol === native.symbol;
-  const token = accounts.find(({ symbol }) => symbol === tokenSymbol);
-  if (!token || token.available < amount)
-    return new GatewayError('insufficient_balance', `The available balance of ${tokenSymbol} on ${name} is too small`);
-  const taken = accounts.find(({ symbol }) => symbol === native.symbol)?.taken ?? 0n;
+  const held = accounts.find(({ symbol }) => symbol === tokenSymbol);
+  if (!held || held.available < amount) {
+    const extra = held && token && toAmounts(held, token);
+    return new GatewayError('insufficient_balance', `The available balance of ${tokenSymbol} on ${name} is too small`, {
+      ...(extra && { extra }),
+    });
+  }
+  const payer = accounts.find(({ symbol }) => symbol === native.symbol);
+  const taken = payer?.taken ?? 0n;
   const fee = `the network fee of up to ${formatAmount(taken - (isNative ? amount : 0n), native.decimals)} ${native.symbol}`;
   const needs = isNative ? `the amount and ${fee}` : fee;
   return new GatewayError(
     'insufficient_balance',
     `The available balance of ${native.symbol} on ${name} is too small for ${needs}`,
+    payer && { extra: toAmounts(payer, native) },
   );
 }
+
+/** Members of the answer, in display units. `needed`: what the transfer takes of this coin or token, its fee bound included. */
+const toAmounts = ({ symbol, available, taken }: UncoveredAccount, { decimals }: TokenDefinition): Record<string, string> => ({
+  token_symbol: symbol,
+  available: formatAmount(available, decimals),
+  needed: formatAmount(taken, decimals),
+});
 
 /**
  * What an attempt may cost without more being locked, atomic units of the native coin. A cancellation moves nothing: what was to be moved pays

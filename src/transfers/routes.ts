@@ -42,7 +42,7 @@ export function transferRoutes(resources: TransferRoutes): Route[] {
         schema: transferView,
         location: true,
       },
-      fails: [...acceptanceFailures, 'chain_unavailable'],
+      fails: [...acceptanceFailures, 'external_id_in_use', 'chain_unavailable'],
       handle: async (ctx) => {
         const acceptance = await transfers.accept(
           getCaller(ctx),

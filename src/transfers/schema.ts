@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { chainName, id, text, view } from '../http/schemas';
+import { chainName, externalId, id, text, view } from '../http/schemas';
 import { mfaCode } from '../mfa/request';
 
 export interface CreateTransfer {
@@ -8,6 +8,7 @@ export interface CreateTransfer {
   chain: string;
   token_symbol: string;
   amount: string;
+  external_id?: string;
   memo?: string | null;
   on_chain_memo?: boolean;
   allow_program_address?: boolean;
@@ -24,6 +25,9 @@ export const createTransfer = Joi.object<CreateTransfer, true>({
     .required()
     .example('1.5')
     .description('Display units; greater than 0, with at most as many decimal places as the asset has'),
+  external_id: externalId().description(
+    'What you call the transfer: no other one of yours may have it (409 external_id_in_use). GET /transactions finds it by this',
+  ),
   memo: text(100).allow(null, '').description('Stored with the transaction'),
   on_chain_memo: Joi.boolean()
     .strict()

@@ -33,6 +33,7 @@ export class TransferService {
       chain: input.chain,
       tokenSymbol: input.token_symbol,
       amount: input.amount,
+      externalId: input.external_id ?? null,
       memo: input.memo ?? null,
       memoOnChain: input.on_chain_memo ?? false,
       allowsProgram: input.allow_program_address ?? false,

@@ -61,6 +61,8 @@ export interface TransactionSnapshot {
   created_at: string;
   updated_at: string;
   memo: string | null;
+  /** Absent in events that are older than it. */
+  external_id?: string | null;
   fee: string | null;
   fee_symbol: string | null;
   fee_decimals: number | null;
@@ -100,6 +102,7 @@ function presentSnapshot(tx: TransactionSnapshot, isOwnAddress: boolean): Record
         decimals: tx.decimals,
         status: tx.status,
         txHash: tx.tx_hash,
+        externalId: tx.external_id ?? null,
         createdAt: new Date(tx.created_at),
       },
     }),

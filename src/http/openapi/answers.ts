@@ -45,6 +45,9 @@ function toFailure(status: number, components: Components): Json {
     ...requestIdHeader,
     ...(status === 401 && { 'WWW-Authenticate': always('Bearer') }),
     ...(status === 405 && { Allow: always('Methods of this path') }),
+    ...(status === 400 && {
+      'Retry-After': sometimes('With wallet_not_active of a wallet whose key is being generated: seconds to wait'),
+    }),
     ...([429, 503].includes(status) && { 'Retry-After': always('Seconds to wait') }),
   };
   return components.named('responses', title.replace(/\W/g, ''), {

@@ -36,6 +36,17 @@ const problem: Json = {
       format: 'uuid',
       description: 'With outcome_unknown of POST /transfer: read the outcome with GET /transactions/{tx_id}',
     },
+    reason: {
+      type: 'string',
+      description:
+        'With wallet_not_active: generating (try again after Retry-After) or suspended. With not_found of a transfer: unknown_token, unknown_sender or asset_not_added',
+    },
+    token_symbol: { type: 'string', description: 'With insufficient_balance: the coin or token that is short' },
+    available: { type: 'string', description: 'With insufficient_balance: what is available of it, display units' },
+    needed: {
+      type: 'string',
+      description: 'With insufficient_balance: what the transfer takes of it with its fee bound, display units',
+    },
   },
   required: ['type', 'title', 'status', 'detail', 'instance', 'code', 'request_id'],
 };

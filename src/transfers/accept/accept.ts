@@ -81,8 +81,8 @@ export async function acceptParsed(
 }
 
 /** What is refused for now may be accepted later. A key that belongs to another transfer must still give that transfer. */
-const isFinal = ({ status, code }: GatewayError): boolean =>
-  status < 500 && code !== 'idempotency_in_progress' && code !== 'idempotency_key_reused';
+const isFinal = ({ status, code, retryAfterSeconds }: GatewayError): boolean =>
+  status < 500 && retryAfterSeconds === undefined && code !== 'idempotency_in_progress' && code !== 'idempotency_key_reused';
 
 /** @throws GatewayError unavailable when it is not certain that it is stored: the same request is good once more. */
 async function storeRefusal(
@@ -103,7 +103,7 @@ async function storeRefusal(
   });
 }
 
-/** Another request has stored the same transfer since this one began: nothing of this one is kept. */
+/** The same transfer is stored since this request began, or another one has its external id: nothing of this one is kept. */
 class WrittenMeanwhile extends Error {}
 
 interface Accepting {
@@ -165,9 +165,16 @@ async function replayWritten(
   { parsed, kind, storeAnswer }: Accepting,
 ): Promise<Acceptance> {
   const written = await findEarlier(deps, manager, parsed, kind);
-  if (!written) throw new Error(`transfer ${parsed.request.txId} was neither stored nor found`);
-  return replay(manager, written, storeAnswer);
+  if (written) return replay(manager, written, storeAnswer);
+  const { txId, clientId, externalId } = parsed.request;
+  if (externalId !== null && (await manager.existsBy(TransactionEntity, { clientId, externalId }))) throw externalIdInUse();
+  throw new Error(`transfer ${txId} was neither stored nor found`);
 }
+
+const externalIdInUse = (): GatewayError =>
+  new GatewayError('external_id_in_use', 'external_id: another transfer of yours has it', {
+    fields: [{ field: 'external_id', message: 'is used by another transfer' }],
+  });
 
 const withTxId = (error: GatewayError, txId: string): GatewayError =>
   new GatewayError(

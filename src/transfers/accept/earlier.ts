@@ -15,7 +15,7 @@ export async function findEarlier(
   parsed: ParsedTransfer,
   kind: Pick<AcceptedKind, 'transactionType' | 'isSame'>,
 ): Promise<TransactionEntity | null> {
-  const { txId, clientId, idempotencyKey, memo: asked, allowsProgram: isAllowed } = parsed.request;
+  const { txId, clientId, idempotencyKey, memo: asked, allowsProgram: isAllowed, externalId: name } = parsed.request;
   // together: most requests have neither
   const [byId, byKey] = await Promise.all([
     manager.findOneBy(TransactionEntity, { txId }),
@@ -28,9 +28,11 @@ export async function findEarlier(
   const memo = byKey.idempotencyKey === null && !byKey.memoOnChain ? asked : byKey.memo;
   // a rebuilt one was ordered: whatever it needed was allowed
   const allowsProgram = byKey.idempotencyKey === null ? isAllowed : byKey.allowsProgram;
+  // no order has it
+  const externalId = byKey.idempotencyKey === null ? name : byKey.externalId;
   const isSame =
     byKey.transactionType === kind.transactionType &&
-    isSameTransfer({ ...byKey, memo, allowsProgram }, parsed, parser) &&
+    isSameTransfer({ ...byKey, memo, allowsProgram, externalId }, parsed, parser) &&
     (await kind.isSame(manager, byKey.txId));
   if (!isSame) throw new GatewayError('idempotency_key_reused', 'This Idempotency-Key was used for another transfer');
   return byKey;

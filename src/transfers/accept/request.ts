@@ -6,7 +6,7 @@ import { invalidParameter } from '../../platform/errors';
 import { parseAmount } from '../../platform/money';
 import type { TransactionEntity } from '../../transactions/entity';
 import type { CreateTransfer } from '../schema';
-import { parseAddressLenient } from './addresses';
+import { parseAddressLenient } from '../../chains/lenient-address';
 
 /** A requested transfer. */
 export interface TransferRequest {
@@ -21,6 +21,8 @@ export interface TransferRequest {
   tokenSymbol: string;
   /** Display units, as the client wrote them. */
   amount: string;
+  /** What the client calls it. */
+  externalId: string | null;
   memo: string | null;
   /** The memo is part of what is signed too. */
   memoOnChain: boolean;
@@ -95,6 +97,7 @@ export function isSameTransfer(
     parseAddressLenient(getFamily(chain.family), transfer.fromAddress)?.key === from.key &&
     transfer.toAddressKey === to.key &&
     transfer.amount === amount &&
+    transfer.externalId === request.externalId &&
     (transfer.memo ?? '') === (request.memo ?? '') &&
     transfer.memoOnChain === request.memoOnChain &&
     transfer.allowsProgram === request.allowsProgram

@@ -5,9 +5,10 @@ import { tokenBySymbol } from '../../chains/registry';
 import type { ChainDefinition, TokenDefinition } from '../../chains/types';
 import { ensureLedgerAccounts, findLedgerAccount } from '../../ledger/accounts';
 import type { LedgerAccountRef } from '../../ledger/entries';
-import { GatewayError, notFound } from '../../platform/errors';
+import { GatewayError } from '../../platform/errors';
 import type { KeyedWallet } from '../../wallets/attested-keys';
 import type { WalletEntity } from '../../wallets/entity';
+import { toNotActive } from '../../wallets/not-active';
 import type { ParsedTransfer } from './request';
 
 export interface TransferSource {
@@ -54,9 +55,12 @@ export async function toSource(
   row: SourceRow | undefined,
 ): Promise<TransferSource> {
   const token = tokenBySymbol(chain, tokenSymbol);
-  if (!token || !row?.ledger_account_id || !isAsset(row, token)) throw notFound('asset');
-  if (row.wallet_status !== 'ACTIVE' || row.key_status !== 'ACTIVE')
-    throw new GatewayError('wallet_not_active', 'The wallet is not active');
+  if (!token) throw noAsset('unknown_token', `${chain.name} has no such token`);
+  if (!row) throw noAsset('unknown_sender', 'the sender is no account of yours');
+  if (!row.ledger_account_id || !isAsset(row, token))
+    throw noAsset('asset_not_added', `the account has not added ${token.symbol} on ${chain.name}`);
+  const notActive = toNotActive({ status: row.wallet_status, keyStatus: row.key_status });
+  if (notActive) throw notActive;
   if (row.status !== 'ACTIVE') throw new GatewayError('account_not_active', 'The account is not active');
 
   const wallet = { ...row, keyId: row.wallet_key_id, publicKey: row.public_key, chainCode: row.chain_code };
@@ -90,6 +94,10 @@ async function queryRow(
   );
   return row;
 }
+
+/** `reason` says what of sender, chain and token is missing. */
+const noAsset = (reason: 'unknown_token' | 'unknown_sender' | 'asset_not_added', why: string): GatewayError =>
+  new GatewayError('not_found', `asset not found: ${why}`, { extra: { reason } });
 
 const isAsset = (row: SourceRow, token: TokenDefinition): boolean =>
   row.is_added || (token.contract === null && row.has_balance === true);

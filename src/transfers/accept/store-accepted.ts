@@ -18,6 +18,7 @@ export const toAcceptedRow = (
     ...{ txId: request.txId, transactionType, chain, account, token },
     ...{ assetId: asset.ledgerAccountId, to, amount, feeLocked },
   }),
+  externalId: request.externalId,
   memo: request.memo,
   memoOnChain: request.memoOnChain,
   allowsProgram: request.allowsProgram,
@@ -26,7 +27,7 @@ export const toAcceptedRow = (
   requestId: request.requestId,
 });
 
-/** False when a transfer of this id or key exists; one that is being written at the moment is waited for. */
+/** False when a transfer of this id, key or external id exists; one that is being written at the moment is waited for. */
 export async function insertAccepted(manager: EntityManager, transfer: Partial<TransactionEntity>): Promise<boolean> {
   const { text, values } = insertionOf(TransactionEntity, transfer);
   const rows = await manager.query<unknown[]>(`${text} on conflict do nothing returning tx_id`, values);

@@ -6,7 +6,7 @@ import { tokenByContract } from '../../chains/registry';
 import type { AuthorisationAction, ChainDefinition, JsonObject, TokenDefinition } from '../../chains/types';
 import { type GatewayError, invalidParameter } from '../../platform/errors';
 import { formatAmount } from '../../platform/money';
-import { parseAddressLenient } from '../../transfers/accept/addresses';
+import { parseAddressLenient } from '../../chains/lenient-address';
 import type { ParsedTransfer, TransferParser } from '../../transfers/accept/request';
 import { findNetwork } from '../wire/network';
 import { readTerms, type WireTerms } from '../wire/terms';
@@ -64,7 +64,7 @@ export function parsePayment({ registry, getFamily }: TransferParser, request: S
   const { amount } = terms;
   const transfer = {
     ...{ ...request, fromAddress: input.payer, toAddress: terms.payTo, chain: chain.name, tokenSymbol: token.symbol },
-    ...{ amount: formatAmount(amount, token.decimals), memo: null, memoOnChain: false, allowsProgram: false },
+    ...{ amount: formatAmount(amount, token.decimals), externalId: null, memo: null, memoOnChain: false, allowsProgram: false },
   };
   const parsed = { request: transfer, chain, token, from, to, amount };
   const kept = { requirements, resource: resource as JsonObject | null, extensions: extensions as JsonObject | null };

@@ -52,17 +52,18 @@ function shorten(text: string): string {
   return words.toLowerCase();
 }
 
-async function costsOf(key?: string): Promise<string[][]> {
+async function costsOf(key?: string, externalId?: () => string): Promise<string[][]> {
   const tenant = await buildTenant(fixture);
   const { account } = await buildFunded(fixture, tenant);
-  const body = {
+  const bodyNow = () => ({
     from_address: account.address,
     to_address: randomAddress(),
     chain: 'ethereum',
     token_symbol: 'USDC',
     amount: '1',
-  };
-  const send = (headers: Record<string, string>) => fixture.call('POST', '/transfer', { tenant, body, headers });
+    ...(externalId && { external_id: externalId() }),
+  });
+  const send = (headers: Record<string, string>) => fixture.call('POST', '/transfer', { tenant, body: bodyNow(), headers });
   // what a process reads once, and who may use the key, which it asks for every 4 seconds
   expect((await send({})).status).toBe(202);
   await fixture.resources.outbox.settled();
@@ -96,4 +97,8 @@ test('with a key: one more wait, for the claim of the key', async () => {
     [...written, 'write idempotency_keys', 'write ledger_postings'],
     ['commit'],
   ]);
+});
+
+test('an external id costs nothing more', async () => {
+  expect(await costsOf(newId(), newId)).toEqual(await costsOf(newId()));
 });

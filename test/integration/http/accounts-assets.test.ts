@@ -59,10 +59,41 @@ describe('POST /accounts', () => {
 
   test('wallet_not_active while the key is generated, and when suspended', async () => {
     const { body } = await fixture.call('POST', '/wallets', { body: { wallet_name: 'new' } });
-    expectProblem(await createAccount({ wallet_id: body['wallet_id'] }), 400, 'wallet_not_active');
+    const early = await createAccount({ wallet_id: body['wallet_id'] });
+    expectProblem(early, 400, 'wallet_not_active');
+    expect([early.body['reason'], early.headers.get('retry-after')]).toEqual(['generating', '5']);
     const suspended = await buildWallet(fixture.database, { clientId: fixture.demo.clientId } as never);
     await fixture.database.query(`update wallets set status = 'SUSPENDED' where wallet_id = $1`, [suspended.walletId]);
-    expectProblem(await createAccount({ wallet_id: suspended.walletId }), 400, 'wallet_not_active');
+    const refused = await createAccount({ wallet_id: suspended.walletId });
+    expectProblem(refused, 400, 'wallet_not_active');
+    expect([refused.body['reason'], refused.headers.get('retry-after')]).toEqual(['suspended', null]);
+  });
+
+  test('a key that was too early is good once the wallet is active; what a suspended wallet was refused stays refused', async () => {
+    const { walletId } = await buildWallet(fixture.database, { clientId: fixture.demo.clientId } as never);
+    const become = async (changes: string) => {
+      await fixture.database.transaction(async (manager) => {
+        await manager.query(`set local session_replication_role = 'replica'`);
+        await manager.query(`update wallets set ${changes} where wallet_id = $1`, [walletId]);
+      });
+    };
+    const headers = { 'Idempotency-Key': newId() };
+    const create = () => fixture.call('POST', '/accounts', { body: { wallet_id: walletId, chain: 'ethereum' }, headers });
+    await become(`status = 'PROGRESSING'`);
+    for (let times = 0; times < 2; times += 1) {
+      const early = await create();
+      expectProblem(early, 400, 'wallet_not_active');
+      expect(early.headers.get('idempotency-replayed')).toBeNull();
+    }
+    await become(`status = 'ACTIVE'`);
+    expect((await create()).status).toBe(201);
+
+    await become(`status = 'SUSPENDED'`);
+    headers['Idempotency-Key'] = newId();
+    expectProblem(await create(), 400, 'wallet_not_active');
+    await become(`status = 'ACTIVE'`);
+    const again = await create();
+    expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([400, 'true']);
   });
 });
 

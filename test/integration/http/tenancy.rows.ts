@@ -132,6 +132,12 @@ export const rows: Record<string, Row> = {
   'get /transactions?account_id':
     ({ funded }) =>
     () => ({ path: `/transactions?account_id=${funded.account.accountId}` }),
+  'get /transactions?from_address': async (from) => {
+    await transfer(from);
+    // its delivery changes rows too
+    await from.fixture.resources.outbox.settled();
+    return () => ({ path: `/transactions?from_address=${from.funded.account.address}` });
+  },
   'get /transactions/{tx_id}': async (from) => {
     const txId = await transfer(from);
     return () => ({ path: `/transactions/${txId}` });

@@ -42,15 +42,21 @@ describe('GET /transactions', () => {
       amount: '1',
       status: 'PENDING',
       tx_hash: null,
+      external_id: null,
       created_at: expect.any(String),
     });
     expect(all.body).toMatchObject({ total: 3, has_more: false });
     for (const query of [`wallet_id=${funded.wallet.walletId}`, `account_id=${funded.account.accountId}`, 'chain=ethereum']) {
       expect((await get(`/transactions?${query}`)).body).toMatchObject({ total: 3 });
-      expect((await get(`/transactions?${query}`, fixture.other)).body).toEqual({ data: [], total: 0, has_more: false });
+      expect((await get(`/transactions?${query}`, fixture.other)).body).toEqual({
+        data: [],
+        total: 0,
+        has_more: false,
+        next: null,
+      });
     }
     for (const query of [`wallet_id=${newId()}`, 'wallet_id=nope', 'account_id=nope', 'chain=base']) {
-      expect((await get(`/transactions?${query}`)).body).toEqual({ data: [], total: 0, has_more: false });
+      expect((await get(`/transactions?${query}`)).body).toEqual({ data: [], total: 0, has_more: false, next: null });
     }
     expect((await get('/transactions?page=2&page_size=2')).body).toMatchObject({ total: 3, has_more: false });
     expectProblem(await get('/transactions?chian=ethereum'), 400, 'invalid_parameter', 'chian');

@@ -102,10 +102,20 @@ describe('400 invalid_address', () => {
 });
 
 describe('404 not_found', () => {
-  test('an unknown address', async () => expectProblem(await transfer({ from_address: randomAddress() }), 404, 'not_found'));
+  test.each([
+    ['unknown_sender', { from_address: randomAddress() }],
+    ['asset_not_added', { token_symbol: 'USDT' }],
+    ['unknown_token', { token_symbol: 'DOGE' }],
+  ])('with its reason %s', async (reason, changes) => {
+    const answer = await transfer(changes);
+    expectProblem(answer, 404, 'not_found');
+    expect(answer.body).toMatchObject({ reason, detail: expect.stringMatching(/^asset not found: /) });
+  });
   test('another client’s address', async () => {
     const theirs = await buildFunded(fixture, fixture.other);
-    expectProblem(await transfer({ from_address: theirs.account.address }), 404, 'not_found');
+    const answer = await transfer({ from_address: theirs.account.address });
+    expectProblem(answer, 404, 'not_found');
+    expect(answer.body).toMatchObject({ reason: 'unknown_sender' });
   });
   test('a token that was not added', async () => expectProblem(await transfer({ token_symbol: 'USDT' }), 404, 'not_found'));
   test('an unknown token', async () => expectProblem(await transfer({ token_symbol: 'DOGE' }), 404, 'not_found'));
@@ -119,20 +129,32 @@ describe('400 by state', () => {
     const answer = await transfer();
     await fixture.database.query(undo, [id]);
     expectProblem(answer, 400, code);
+    return answer;
   };
-  test('insufficient_balance', async () => expectProblem(await transfer({ amount: '1000.000001' }), 400, 'insufficient_balance'));
+  test('insufficient_balance, with what there is and what it takes', async () => {
+    const answer = await transfer({ amount: '1000.000001' });
+    expectProblem(answer, 400, 'insufficient_balance');
+    expect(answer.body).toMatchObject({ token_symbol: 'USDC', available: '1000', needed: '1000.000001' });
+  });
   test('insufficient_balance for the fee names the coin', async () => {
     const answer = await transfer({ token_symbol: 'ETH', amount: '10' });
     expectProblem(answer, 400, 'insufficient_balance');
     expect(answer.body['detail']).toContain('ETH');
+    expect(answer.body).toMatchObject({
+      token_symbol: 'ETH',
+      available: expect.stringMatching(/^9\.9\d+$/),
+      needed: expect.stringMatching(/^10\.0\d+$/),
+    });
   });
-  test('wallet_not_active', () =>
-    withRow(
+  test('wallet_not_active', async () => {
+    const answer = await withRow(
       `update wallets set status = 'SUSPENDED' where wallet_id = $1`,
       funded.wallet.walletId,
       `update wallets set status = 'ACTIVE' where wallet_id = $1`,
       'wallet_not_active',
-    ));
+    );
+    expect([answer.body['reason'], answer.headers.get('retry-after')]).toEqual(['suspended', null]);
+  });
   test('account_not_active', () =>
     withRow(
       `update accounts set status = 'INACTIVE' where account_id = $1`,

@@ -1,10 +1,11 @@
+import { createHash } from 'node:crypto';
 import { listedAccounts } from '../../../src/accounts/repository';
 import { type ListedTable, pageStatement } from '../../../src/http/list-page';
 import { listTotal } from '../../../src/http/list-totals';
 import { promisedGas } from '../../../src/settlers/promised-gas';
 import { dueBlacklist } from '../../../src/screening/distribution';
 import { refusedLately } from '../../../src/settlers/refused-lately';
-import { listedTransactions } from '../../../src/transactions/shown-rows';
+import { countStatement, type ListWhere, listStatement, type Statement } from '../../../src/transactions/shown-rows';
 import { spentToday } from '../../../src/transfers/accept/limits';
 import { isBeingGenerated } from '../../../src/wallets/generation-limits';
 import { listedWallets } from '../../../src/wallets/repository';
@@ -40,7 +41,7 @@ const manyRows = [
   `insert into transactions (tx_id, client_id, wallet_id, account_id, asset_id, chain, transaction_type, direction, is_held, is_signed, from_address, to_address, to_address_key, token_symbol, decimals,
      amount, fee_symbol, fee_decimals, fee, status, signing_begun_at, tx_hash, position, block_number, block_hash, required_confirmations, idempotency_key, ended_at, created_at)
    select md5('t' || n)::uuid, md5('c' || (n % 20000) / 200)::uuid, md5('w' || (n % 20000) / 10)::uuid, md5('a' || n % 20000)::uuid, md5('ETH' || n % 20000)::uuid,
-     'ethereum', case when n % 2 = 0 then 'OUTBOUND' else 'INBOUND' end, case when n % 2 = 0 then 'out' else 'in' end, n % 2 = 0, n % 2 = 0, 'x', 'y', 'y', 'ETH', 18, 1, 'ETH', 18, case when n % 2 = 0 then 1 end,
+     'ethereum', case when n % 2 = 0 then 'OUTBOUND' else 'INBOUND' end, case when n % 2 = 0 then 'out' else 'in' end, n % 2 = 0, n % 2 = 0, 'x' || n % 500, 'y' || n % 500, 'y', 'ETH', 18, 1, 'ETH', 18, case when n % 2 = 0 then 1 end,
      case when n % 2 = 1 and n > 59800 then 'DETECTED' else 'CONFIRMED' end, case when n % 2 = 0 then now() end, 'h' || n, case when n % 2 = 1 then '0' end, n, 'b', 1,
      case when n % 2 = 0 then 'k' || n end, case when n % 2 = 0 or n <= 59800 then now() end, now() - n * interval '1 minute'
      from generate_series(1, 60000) n`,
@@ -91,7 +92,7 @@ const client = `md5('c7')::uuid`;
 const transfer = `md5('t500')::uuid`;
 /** A statement with its parameters in it. */
 const withValues = (sql: string, ...values: string[]): string =>
-  sql.replace(/\$(\d)/g, (_, n: string) => values[Number(n) - 1] ?? '');
+  sql.replace(/\$(\d+)/g, (_, n: string) => values[Number(n) - 1] ?? '');
 const firstPage = { order: 'desc', limit: 10, offset: 0 } as const;
 /** The first page of a list with its total; `where`: columns and their values. */
 const pageOf = (table: ListedTable, where: Record<string, string>): string =>
@@ -100,6 +101,17 @@ const pageOf = (table: ListedTable, where: Record<string, string>): string =>
     ...[`'${table.table}'`, client, client, 'null'],
     ...Object.values(where),
   );
+const literal = ({ text, values }: Statement): string => withValues(text, ...values.map((value) => `'${String(value)}'`));
+/** Ids are those of `md5` in the rows. */
+const idOf = (name: string): string =>
+  createHash('md5')
+    .update(name)
+    .digest('hex')
+    .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+const ofClient = (...more: ListWhere['among']): ListWhere => ({ among: [['client_id', [idOf('c7')]], ...more] });
+const listOf = (where: ListWhere): string => literal(listStatement(where, firstPage));
+const recent = { createdAfter: new Date(Date.now() - 86_400_000), createdBefore: new Date(Date.now() - 3_600_000) };
+const cursor = { createdAt: BigInt(Date.now() - 86_400_000) * 1_000n, txId: idOf('t500') };
 const spent = withValues(spentToday, `md5('w7')::uuid`, `'ETH'`, transfer, 'true');
 
 test.each([
@@ -205,22 +217,28 @@ test.each([
     'ledger_entries_by_account',
     `select * from ledger_entries where ledger_account_id = md5('ETH5')::uuid`,
   ],
-  ['a client’s transactions', 'transactions_by_client', pageOf(listedTransactions, { client_id: client })],
+  ['a client’s transactions', 'transactions_by_client', listOf(ofClient())],
+  ['a wallet’s transactions', 'transactions_by_wallet', listOf(ofClient(['wallet_id', [idOf('w7')]]))],
+  ['an account’s transactions', 'transactions_by_account', listOf(ofClient(['account_id', [idOf('a500')]]))],
+  ['a client’s transactions of a chain that has few', 'transactions_by_client_and_chain', listOf(ofClient(['chain', ['base']]))],
+  ['those after a cursor', 'transactions_by_client', listOf({ ...ofClient(), after: cursor })],
+  ['those of a period', 'transactions_by_client', listOf({ ...ofClient(), ...recent })],
+  ['those in one of two states', 'transactions_by_status', listOf(ofClient(['status', ['PENDING', 'DETECTED']]))],
   [
-    'a wallet’s transactions',
-    'transactions_by_wallet',
-    pageOf(listedTransactions, { client_id: client, wallet_id: `md5('w7')::uuid` }),
+    'those in a state, after a cursor',
+    'transactions_by_status',
+    listOf({ ...ofClient(['status', ['DETECTED']]), after: cursor }),
   ],
+  ['those from an address', 'transactions_by_sender', listOf(ofClient(['from_address', ['x7', 'X7']]))],
+  ['those to an address', 'transactions_by_recipient', listOf({ ...ofClient(['to_address', ['y7', 'Y7']]), after: cursor })],
+  ['those with a hash', 'transactions_by_hash', listOf(ofClient(['tx_hash', ['h700', 'H700']]))],
+  ['the one with an external id', 'transactions_by_external_id', listOf(ofClient(['external_id', ['e7']]))],
   [
-    'an account’s transactions',
-    'transactions_by_account',
-    pageOf(listedTransactions, { client_id: client, account_id: account }),
+    'how many are in a state',
+    'transactions_by_status',
+    literal(countStatement(ofClient(['status', ['PENDING', 'DETECTED']]), 1_000)),
   ],
-  [
-    'a client’s transactions of a chain that has few',
-    'transactions_by_client_and_chain',
-    pageOf(listedTransactions, { client_id: client, chain: `'base'` }),
-  ],
+  ['how many are of a period', 'transactions_by_client', literal(countStatement({ ...ofClient(), ...recent }, 1_000))],
   ['a client’s wallets', 'wallets_by_client', pageOf(listedWallets, { client_id: client })],
   ['a client’s accounts', 'accounts_by_client', pageOf(listedAccounts, { client_id: client })],
   ['a wallet’s accounts', 'accounts_by_wallet', pageOf(listedAccounts, { client_id: client, wallet_id: `md5('w50')::uuid` })],

@@ -56,6 +56,7 @@ const transfer = async (amount = '1'): Promise<string> => {
     amount,
     clientId: tenant.clientId,
     memo: 'rent',
+    externalId: `rent-${newId()}`,
   });
   return (await fixture.workflows.ledger.lockTransfer(request)).txId;
 };

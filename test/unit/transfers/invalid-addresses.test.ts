@@ -24,6 +24,7 @@ const parse = (environment: GatewayEnvironment, chain: string, toAddress: string
         userId: 'u',
         requestId: 'r',
         idempotencyKey: null,
+        externalId: null,
         memo: null,
         memoOnChain: false,
         allowsProgram: false,

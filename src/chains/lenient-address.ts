@@ -1,4 +1,4 @@
-import type { FamilyCodec, ParsedAddress } from '../../chains/family';
+import type { FamilyCodec, ParsedAddress } from './family';
 
 /** A sender's own address is found in any letter case, in families where the case only carries a checksum. */
 export const parseAddressLenient = (family: FamilyCodec, text: string): ParsedAddress | null =>
