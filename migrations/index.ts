@@ -54,6 +54,7 @@ import { PayerBrake0068 } from './0068-payer-brake';
 import { AgreedProofs0072 } from './0072-agreed-proofs';
 import { ReopenedFailures0076 } from './0076-reopened-failures';
 import { RequestTraces0073 } from './0073-request-traces';
+import { AttemptLeases0074 } from './0074-attempt-leases';
 import { OutboxTurns0077 } from './0077-outbox-turns';
 import { PooledKeys0070 } from './0070-pooled-keys';
 
@@ -116,5 +117,6 @@ export const migrations = [
   AgreedProofs0072,
   ReopenedFailures0076,
   RequestTraces0073,
+  AttemptLeases0074,
   OutboxTurns0077,
 ];
