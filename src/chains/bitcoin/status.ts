@@ -19,7 +19,9 @@ export async function askStatus(
 ): Promise<AttemptStatus[]> {
   const states = await endpoints.run((node) => askNode(node, chain, attempts, reservations, findOrigins));
   if (endpoints.size === 1) return states;
-  return Promise.all(states.map((status) => (status.state === 'impossible' ? agree(endpoints, chain, status) : status)));
+  return Promise.all(
+    states.map(async (status) => (status.state === 'impossible' ? await agree(endpoints, chain, status) : status)),
+  );
 }
 
 /** An endpoint that has not come so far yet is asked again, and nobody is told. */
@@ -29,10 +31,11 @@ async function agree(
   { attempt, proof, state }: AttemptStatus & { state: 'impossible' },
 ): Promise<AttemptStatus> {
   const { input, used_by: usedBy, block_number: block, block_hash: hash } = proof;
+  if (typeof input !== 'string' || usedBy === undefined) throw new Error('it is no proof of a spent output');
   const shown = await endpoints.each(async (node) => {
     const final = (await node.height()) - finalityDepth + 1;
     if (final < Number(block)) return 'early';
-    const same = await proveSpent(node, final, String(input), String(usedBy));
+    const same = await proveSpent(node, final, input, usedBy);
     return same?.block_hash === hash ? 'same' : 'other';
   });
   if (shown.every((said) => said === 'same')) return { attempt, state, proof: withAgreement(proof, shown.length) };
@@ -41,8 +44,8 @@ async function agree(
 }
 
 /**
- * That it does not know an attempt proves nothing: somebody may hold the signed bytes.
- * Impossible is what spends an input that another transaction has spent in a block that is final, and what descends from such a one.
+ * That a node does not know an attempt proves nothing: somebody may hold the signed bytes. Impossible is what spends an input that another
+ * transaction has spent in a block that is final, and what descends from such a one.
  */
 async function askNode(
   node: BitcoinBackend,

@@ -24,6 +24,6 @@ export async function endIfUsedUp(deps: ObserveDependencies, txId: string): Prom
   if (!isEnded) return false;
   const { chain } = await findTransaction(database.manager, txId);
   const alert = { alert: 'spent_elsewhere', tx_id: txId, chain, used_by: hash };
-  logger.error(alert, 'a transaction that is not on record has used up the nonce of a failed transfer whose block is gone');
+  logger.error(alert, 'a transaction that is not on record has used up the ordinal of a failed transfer whose block is gone');
   return true;
 }
