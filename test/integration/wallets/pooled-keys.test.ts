@@ -245,10 +245,3 @@ test('keys are ordered up to the size of the pool, whatever waits for one, and 4
   await order('generate_key', { keyId: `${wallet.walletId}.1` }, 400);
   expect(await activities.orderPooledKey(newKey())).not.toBeNull();
 });
-
-test('of many that are asked for at once, none is ordered beyond 400 in an hour', async () => {
-  const activities = await authoriser();
-  await order('generate_key', newKey(), 399);
-  const asked = await Promise.allSettled(Array.from({ length: 8 }, () => activities.orderPooledKey(newKey())));
-  expect(asked.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-});
