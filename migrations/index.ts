@@ -54,6 +54,7 @@ import { PayerBrake0068 } from './0068-payer-brake';
 import { AgreedProofs0072 } from './0072-agreed-proofs';
 import { ReopenedFailures0076 } from './0076-reopened-failures';
 import { RequestTraces0073 } from './0073-request-traces';
+import { AttemptLeases0074 } from './0074-attempt-leases';
 import { OutboxTurns0077 } from './0077-outbox-turns';
 import { ListFilters0080 } from './0080-list-filters';
 import { ExternalIds0081 } from './0081-external-ids';
@@ -118,6 +119,7 @@ export const migrations = [
   AgreedProofs0072,
   ReopenedFailures0076,
   RequestTraces0073,
+  AttemptLeases0074,
   OutboxTurns0077,
   ListFilters0080,
   ExternalIds0081,

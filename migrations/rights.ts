@@ -404,3 +404,8 @@ export const requestTraceRights: Rights = {
     gateway_operator: 'select',
   },
 };
+
+/** Granted by the migration that adds the column. */
+export const attemptLeaseRights: Rights = {
+  webhook_deliveries: { gateway_worker: 'update (attempting_until)' },
+};

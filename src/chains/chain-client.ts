@@ -67,9 +67,10 @@ export type FindOrigins = (ids: string[]) => Promise<Origin[]>;
 
 /**
  * Why an attempt is impossible, in the family's own terms. `ends`: so is everything else that was signed for its transaction, on record or
- * not. `used_by`: id of another transaction that has used up what it spends.
+ * not. `used_by`: id of another transaction that has used up what it spends. `agreed_by`: so many endpoints are configured, and each has shown
+ * it; absent: there was one.
  */
-export type ImpossibleProof = JsonObject & { ends?: boolean; used_by?: string };
+export type ImpossibleProof = JsonObject & { ends?: boolean; used_by?: string; agreed_by?: number };
 
 /** What one endpoint has shown. */
 export interface EndpointView {

@@ -15,3 +15,7 @@ export class Proofs {
     setBounded(this.known, key, proof, limit);
   }
 }
+
+/** A proof that every one of so many configured endpoints has shown. */
+export const withAgreement = (proof: ImpossibleProof, endpoints: number): ImpossibleProof =>
+  endpoints > 1 ? { ...proof, agreed_by: endpoints } : proof;

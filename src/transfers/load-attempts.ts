@@ -14,7 +14,7 @@ interface Row {
   message_key: string;
   ids: string[];
   expiry: JsonObject | null;
-  impossible_proof: ImpossibleProof | null;
+  counted_proof: ImpossibleProof | null;
   signing_begun_at: Date;
   tx_hash: string | null;
   signed: Hex | null;
@@ -38,17 +38,25 @@ export async function lockAttempts(manager: EntityManager, txId: string): Promis
   await manager.query('select from transfer_attempts where tx_id = $1 order by attempt for share', [txId]);
 }
 
-/** An inclusion in a block that the follower has not found at its height is left out. */
-export async function loadAttempts(manager: EntityManager, txId: string): Promise<Attempts> {
+/**
+ * An inclusion in a block that the follower has not found at its height is left out, and so is a proof on one endpoint's word where several are
+ * configured: as the follower has noted (`chain_cursors.agreed_to`), or as the caller says.
+ */
+export async function loadAttempts(
+  manager: EntityManager,
+  txId: string,
+  { needsAgreement = false }: { needsAgreement?: boolean } = {},
+): Promise<Attempts> {
   const rows = await manager.query<Row[]>(
     // one statement, one snapshot: a roll-back moves the cursor and clears inclusions together
     // a block that a second endpoint of the chain has not shown yet is not deep
     `select a.*, case when a.block_number > c.agreed_to then 0 else coalesce(c.next_block - a.block_number, 0) end as depth, t.cancellation_reason is not null as is_abandoned,
             a.block_number is not null and ${isContradicted} as is_contradicted,
+            case when a.impossible_proof ? 'agreed_by' or not ($2 or c.agreed_to is not null) then a.impossible_proof end as counted_proof,
             array(select i.id from attempt_ids i where i.tx_id = a.tx_id and i.attempt = a.attempt order by i.id) as ids
        from transfer_attempts a join transactions t on t.tx_id = a.tx_id left join chain_cursors c on c.chain = a.chain
       where a.tx_id = $1 order by a.attempt`,
-    [txId],
+    [txId, needsAgreement],
   );
   return new Attempts(
     rows.map(toAttempt),
@@ -70,7 +78,7 @@ function toAttempt(row: Row): Attempt {
     signed: row.tx_hash === null || row.signed === null ? null : { id: row.tx_hash, bytes: row.signed },
     signedAt: row.signed_at,
     isBroadcast: row.broadcast_at !== null,
-    impossibleProof: row.impossible_proof,
+    impossibleProof: row.counted_proof,
     inclusion: row.is_contradicted ? null : toInclusion(row),
   };
 }

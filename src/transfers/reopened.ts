@@ -17,14 +17,27 @@ export async function isReopened(manager: EntityManager, txId: string): Promise<
   return row !== undefined;
 }
 
+/** SQL: a scanned block holds a transaction that is no attempt and has used up the ordinal of transaction `t`. */
+const isUsedElsewhere = `exists (
+  select from reservations r join foreign_transactions f on (f.chain, f.owner, f.ordinal) = (r.chain, r.owner, r.ordinal) where r.tx_id = t.tx_id)`;
+
+/** Whether it is such a one, and its ordinal is used up by what is none of its attempts: to be verified at the chain. */
+export async function isOrdinalUsedElsewhere(manager: EntityManager, txId: string): Promise<boolean> {
+  const [row] = await manager.query<unknown[]>(
+    `select from transactions t where tx_id = $1 and is_reopened(t) and ${isUsedElsewhere}`,
+    [txId],
+  );
+  return row !== undefined;
+}
+
 /**
- * Whether a cancellation of it is to be ordered now: the follower has read the chain again up to where its block was, without finding it, and
- * no cancellation is on its way that had less than the chain's time to be included.
+ * Whether a cancellation of it is to be ordered now: the follower has read the chain again up to where its block was, without finding it, nor
+ * another transaction with its ordinal, and no cancellation is on its way that had less than the chain's time to be included.
  */
 export async function isCancellationDue(manager: EntityManager, chain: ChainDefinition, txId: string): Promise<boolean> {
   const [row] = await manager.query<unknown[]>(
     `select from transactions t join chain_cursors c on c.chain = t.chain and c.next_block > t.block_number
-      where t.tx_id = $1 and is_reopened(t) and not exists (
+      where t.tx_id = $1 and is_reopened(t) and not ${isUsedElsewhere} and not exists (
         select from transfer_attempts a where a.tx_id = t.tx_id and a.kind = 'cancellation' and a.signed is not null
            and a.signing_begun_at > clock_timestamp() - make_interval(secs => $2))`,
     [txId, chain.stuckAfterMs / 1000],

@@ -80,8 +80,9 @@ export async function takeNext(
        select d.delivery_id from webhook_deliveries d join c using (delivery_id)
         where d.status = 'pending' and d.next_attempt_at <= clock_timestamp() and (not $3 or c.is_first)
           for update of d skip locked), taken as (
-       update webhook_deliveries d set next_attempt_at = clock_timestamp() + make_interval(secs => ${attemptClaimSeconds})
-         from due where d.delivery_id = due.delivery_id
+       update webhook_deliveries d set next_attempt_at = until, attempting_until = until
+         from due, (select clock_timestamp() + make_interval(secs => ${attemptClaimSeconds}) as until offset 0) lease
+        where d.delivery_id = due.delivery_id
        returning d.next_attempt_at::text as claim)
      select c.*, (select claim from taken) as claim, e.kind, e.snapshot, e.created_at, w.status = 'enabled' as enabled,
             extract(epoch from clock_timestamp() - w.failing_since)::float8 as failing_for,
@@ -137,7 +138,7 @@ export async function defer(
   waitMs: number,
 ): Promise<void> {
   await database.query(
-    `update webhook_deliveries set next_attempt_at = clock_timestamp() + $3 * interval '1 millisecond'
+    `update webhook_deliveries set next_attempt_at = clock_timestamp() + $3 * interval '1 millisecond', attempting_until = null
       where delivery_id = $1 and status = 'pending' and next_attempt_at = $2::timestamptz`,
     [deliveryId, claim, waitMs],
   );

@@ -34,9 +34,10 @@ const fields = /* sql */ `
   coalesce((select json_agg(to_jsonb(a) - 'delivery_id' order by a.attempt)
               from (select * from webhook_attempts a where a.delivery_id = d.delivery_id order by a.attempt desc limit ${maxLoggedAttempts}) a),
            '[]') as attempt_log`;
-/** Assignments that queue a delivery; the retry schedule starts again. */
+/** Assignments that queue a delivery; the retry schedule starts again. An attempt that is being made is the first one of it. */
 const queued = /* sql */ `
-  status = 'pending', ended_at = null, round_attempts = 0, next_attempt_at = clock_timestamp(), undispatched_since = clock_timestamp()`;
+  status = 'pending', ended_at = null, round_attempts = 0, next_attempt_at = greatest(clock_timestamp(), attempting_until),
+  undispatched_since = clock_timestamp()`;
 
 /** Deliveries of an endpoint, newest event first. The caller has checked that the endpoint belongs to the client. */
 export class DeliveryRepository {
@@ -69,7 +70,7 @@ export class DeliveryRepository {
     return row ?? null;
   }
 
-  /** Queues a delivery again, in any status; one that waits for its next retry is due immediately. */
+  /** Queues a delivery again, in any status; one that waits for its next retry is due immediately, unless an attempt is being made. */
   async resend(manager: EntityManager, webhookId: string, deliveryId: string): Promise<void> {
     await manager.query(`update webhook_deliveries set ${queued} where webhook_id = $1 and delivery_id = $2`, [
       webhookId,

@@ -12,7 +12,14 @@ import type { EventKind } from './events';
 import type { FirstAttempts } from './first-attempts';
 
 const pollMs = 500;
+/** While an endpoint has as many as it may: the next ones follow as soon as some have ended. */
+const heldBackPollMs = 100;
 const batchSize = 100;
+/**
+ * Of one endpoint that a dispatcher is at: as many as may wait for their turn there, so that a burst stays in the outbox until then and starts no
+ * workflows, and nobody waits behind it.
+ */
+const maxPerEndpoint = 40;
 /** Streams that one dispatcher is at. */
 const maxStreams = 500;
 const signalTimeoutMs = 5_000;
@@ -31,10 +38,11 @@ const retentionDays = 30;
 const sweepBatchSize = 1_000;
 const batchesPerSweep = 10;
 
-/** Those that wait for longest, but for those that others have taken. */
+/** Those that wait for longest, but for those that others have taken and those of endpoints $1. */
 export const dueDeliveries = /* sql */ `
-  select delivery_id, undispatched_since as since from webhook_deliveries
-   where undispatched_since <= clock_timestamp() order by undispatched_since limit ${batchSize} for update skip locked`;
+  select delivery_id, webhook_id, undispatched_since as since from webhook_deliveries
+   where undispatched_since <= clock_timestamp() and not webhook_id = any($1::uuid[])
+   order by undispatched_since limit ${batchSize} for update skip locked`;
 
 interface UndispatchedRow {
   delivery_id: string;
@@ -44,6 +52,8 @@ interface UndispatchedRow {
   kind: EventKind;
   /** As text, with full precision, of the claim: the row is updated only if it was not queued again in the meantime. */
   since: string;
+  /** Deliveries that were due and looked at, the ones that were left for later among them. */
+  seen: number;
 }
 
 /** Signals the workflow of a stream that deliveries are pending; starts the workflow if it is not running. */
@@ -62,6 +72,8 @@ export interface DispatchSteps {
 export class WebhookDispatcher {
   private nextSweepAt = 0;
   private streams = 0;
+  /** Deliveries that it is at, by endpoint. */
+  private readonly atEndpoint = new Map<string, number>();
   private readonly signals = new Semaphore(signals);
   private readonly failing = { claims: false, attempts: false };
 
@@ -89,7 +101,10 @@ export class WebhookDispatcher {
         void handled.then(() => open.delete(handled));
       }
       if (Date.now() >= this.nextSweepAt) await this.sweepSafely();
-      if (claimed.length < batchSize) await delay(pollMs, undefined, { signal: stop }).catch(() => undefined);
+      // an endpoint that has as many as it may is left out next time: others are behind it
+      if ((claimed[0]?.seen ?? 0) >= batchSize) continue;
+      const waitMs = this.fullEndpoints().length > 0 ? heldBackPollMs : pollMs;
+      await delay(waitMs, undefined, { signal: stop }).catch(() => undefined);
     }
     await Promise.all(open);
   }
@@ -137,22 +152,45 @@ export class WebhookDispatcher {
       streams.set(key, [...(streams.get(key) ?? []), row]);
     }
     this.streams += streams.size;
-    const handled = [...streams.values()].map((stream) => this.handleStream(stream, stop).finally(() => (this.streams -= 1)));
+    const handled = [...streams.values()].map((stream) =>
+      this.handleStream(stream, stop).finally(() => {
+        this.streams -= 1;
+        this.addAtEndpoint(stream, -1);
+      }),
+    );
     const failed = (await Promise.allSettled(handled)).find((outcome) => outcome.status === 'rejected');
     if (failed) throw failed.reason;
   }
 
-  /** The rows are not locked while attempts are made, which write them. */
-  private claim(): Promise<UndispatchedRow[]> {
-    return this.database.query<UndispatchedRow[]>(
-      `with claimed as (
+  /** The rows are not locked while attempts are made, which write them. What an endpoint has no room for stays as it is. */
+  private async claim(): Promise<UndispatchedRow[]> {
+    const rows = await this.database.query<UndispatchedRow[]>(
+      `with due as (${dueDeliveries}),
+       placed as (select *, row_number() over (partition by webhook_id order by since, delivery_id) as place from due),
+       claimed as (
          update webhook_deliveries d set undispatched_since = clock_timestamp() + make_interval(secs => ${claimSeconds})
-           from (${dueDeliveries}) due
-          where d.delivery_id = due.delivery_id
-         returning d.delivery_id, d.webhook_id, d.subject_id, d.event_id, d.undispatched_since, due.since)
-       select d.delivery_id, d.webhook_id, d.subject_id, w.client_id, e.kind, d.undispatched_since::text as since
+           from placed p left join unnest($2::uuid[], $3::int[]) as busy (webhook_id, count) on busy.webhook_id = p.webhook_id
+          where d.delivery_id = p.delivery_id and p.place <= ${maxPerEndpoint} - coalesce(busy.count, 0)
+         returning d.delivery_id, d.webhook_id, d.subject_id, d.event_id, d.undispatched_since, p.since)
+       select d.delivery_id, d.webhook_id, d.subject_id, w.client_id, e.kind, d.undispatched_since::text as since,
+              (select count(*)::int from due) as seen
          from claimed d join webhook_endpoints w using (webhook_id) join webhook_events e using (event_id) order by d.since`,
+      [this.fullEndpoints(), [...this.atEndpoint.keys()], [...this.atEndpoint.values()]],
     );
+    this.addAtEndpoint(rows, 1);
+    return rows;
+  }
+
+  private fullEndpoints(): string[] {
+    return [...this.atEndpoint].flatMap(([webhookId, count]) => (count >= maxPerEndpoint ? [webhookId] : []));
+  }
+
+  private addAtEndpoint(rows: readonly UndispatchedRow[], each: 1 | -1): void {
+    for (const { webhook_id: webhookId } of rows) {
+      const count = (this.atEndpoint.get(webhookId) ?? 0) + each;
+      if (count > 0) this.atEndpoint.set(webhookId, count);
+      else this.atEndpoint.delete(webhookId);
+    }
   }
 
   private async handleStream(rows: UndispatchedRow[], stop?: AbortSignal): Promise<void> {

@@ -42,7 +42,7 @@ export function recordAttempt(
     if (isSuccess(sent)) {
       await manager.query(
         `update webhook_deliveries set status = 'delivered', attempts = attempts + 1, round_attempts = round_attempts + 1,
-                ended_at = clock_timestamp(), next_attempt_at = null, undispatched_since = null where delivery_id = $1`,
+                ended_at = clock_timestamp(), next_attempt_at = null, attempting_until = null, undispatched_since = null where delivery_id = $1`,
         [deliveryId],
       );
       return 'delivered';
@@ -51,7 +51,7 @@ export function recordAttempt(
     await manager.query(
       // a delivery that has ended in the meantime, because its endpoint was disabled, keeps its status
       `update webhook_deliveries
-          set attempts = attempts + 1, round_attempts = round_attempts + 1,
+          set attempts = attempts + 1, round_attempts = round_attempts + 1, attempting_until = null,
               status = case when status = 'pending' and $2::float8 is null then 'failed' else status end,
               ended_at = case when status = 'pending' and $2 is null then clock_timestamp() else ended_at end,
               next_attempt_at = case when status = 'pending' then clock_timestamp() + $2 * interval '1 millisecond' end,

@@ -83,7 +83,7 @@ export class BitcoinChainClient implements ChainClient {
   }
 
   status(attempts: KnownAttempt[], reservations: Reservation[], findOrigins: FindOrigins): Promise<AttemptStatus[]> {
-    return this.endpoints.run((node) => askStatus(node, this.chain, attempts, reservations, findOrigins));
+    return askStatus(this.endpoints, this.chain, attempts, reservations, findOrigins);
   }
 
   /**

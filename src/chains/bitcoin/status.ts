@@ -1,15 +1,53 @@
 import type { AttemptState, AttemptStatus, FindOrigins, ImpossibleProof, KnownAttempt, Reservation } from '../chain-client';
+import type { EndpointList } from '../endpoints';
+import { withAgreement } from '../proofs';
 import type { ChainDefinition, Hex, InclusionEffect } from '../types';
 import type { BitcoinBackend } from './backend';
 import { parseRawTransaction } from './block';
 import { decode, getFee, sum } from './codec/transaction';
 import { type Descent, findDescent } from './origins';
 
-/**
- * The state of every attempt, seen by one node. That it does not know an attempt proves nothing: somebody may hold the signed bytes.
- * Impossible is what spends an input that another transaction has spent in a block that is final, and what descends from such a one.
- */
+type Endpoints = Pick<EndpointList<BitcoinBackend>, 'run' | 'each' | 'size'>;
+
+/** The state of every attempt, seen by one node. That one is impossible counts where every configured endpoint shows the same proof. */
 export async function askStatus(
+  endpoints: Endpoints,
+  chain: ChainDefinition,
+  attempts: KnownAttempt[],
+  reservations: Reservation[],
+  findOrigins: FindOrigins,
+): Promise<AttemptStatus[]> {
+  const states = await endpoints.run((node) => askNode(node, chain, attempts, reservations, findOrigins));
+  if (endpoints.size === 1) return states;
+  return Promise.all(
+    states.map(async (status) => (status.state === 'impossible' ? await agree(endpoints, chain, status) : status)),
+  );
+}
+
+/** An endpoint that has not come so far yet is asked again, and nobody is told. */
+async function agree(
+  endpoints: Endpoints,
+  { finalityDepth }: ChainDefinition,
+  { attempt, proof, state }: AttemptStatus & { state: 'impossible' },
+): Promise<AttemptStatus> {
+  const { input, used_by: usedBy, block_number: block, block_hash: hash } = proof;
+  if (typeof input !== 'string' || usedBy === undefined) throw new Error('it is no proof of a spent output');
+  const shown = await endpoints.each(async (node) => {
+    const final = (await node.height()) - finalityDepth + 1;
+    if (final < Number(block)) return 'early';
+    const same = await proveSpent(node, final, input, usedBy);
+    return same?.block_hash === hash ? 'same' : 'other';
+  });
+  if (shown.every((said) => said === 'same')) return { attempt, state, proof: withAgreement(proof, shown.length) };
+  const isUnagreed = shown.some((said) => said !== 'same' && said !== 'early');
+  return { attempt, state: 'absent', ...(isUnagreed && { isUnagreed }) };
+}
+
+/**
+ * That a node does not know an attempt proves nothing: somebody may hold the signed bytes. Impossible is what spends an input that another
+ * transaction has spent in a block that is final, and what descends from such a one.
+ */
+async function askNode(
   node: BitcoinBackend,
   chain: ChainDefinition,
   attempts: KnownAttempt[],

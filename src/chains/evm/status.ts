@@ -1,5 +1,6 @@
 import { type AttemptView, firstConclusive } from '../attempt-view';
 import type { AttemptState, AttemptStatus, ImpossibleProof, KnownAttempt, Reservation } from '../chain-client';
+import { withAgreement } from '../proofs';
 import type { ChainDefinition, TransactionIntent } from '../types';
 import { authorisationState } from './authorise/status';
 import { encodeIntent } from './codec';
@@ -38,7 +39,7 @@ export async function askStatus(
   return states.map((status): AttemptStatus => {
     if (status.state !== 'impossible') return status;
     if (said !== 'same') return { attempt: status.attempt, state: 'absent', ...(said === 'other' && { isUnagreed: true }) };
-    return { ...status, proof: { ...status.proof, agreed_by: endpoints.size, ...(ends && { ends }) } };
+    return { ...status, proof: { ...withAgreement(status.proof, endpoints.size), ...(ends && { ends }) } };
   });
 }
 

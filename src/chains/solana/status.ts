@@ -1,7 +1,7 @@
 import { type AttemptView, firstConclusive } from '../attempt-view';
 import type { AttemptState, AttemptStatus, EndpointView, KnownAttempt } from '../chain-client';
 import type { EndpointList } from '../endpoints';
-import type { Proofs } from '../proofs';
+import { type Proofs, withAgreement } from '../proofs';
 import type { ChainDefinition, Hex, JsonValue } from '../types';
 import { isStandIn } from './authorise/codec';
 import { toBase58 } from './codec/base58';
@@ -16,7 +16,7 @@ interface Found {
   walks: Walks;
 }
 
-type Endpoints = Pick<EndpointList<SolanaNode>, 'run' | 'some' | 'every'>;
+type Endpoints = Pick<EndpointList<SolanaNode>, 'run' | 'some' | 'every' | 'size'>;
 
 /** The state of every attempt, seen by one node: the first whose view is conclusive, or else the first that answers. */
 export function askStatus(
@@ -85,8 +85,9 @@ async function stateOf(
     const others = await askOthers(node, endpoints, look);
     if (others === 'early') return { state: { state: 'absent' } };
     if (others === 'unagreed') return { state: { state: 'absent', isUnagreed: true }, isLacking: true };
-    proofs.add(messageKey, found.proof);
-    return { state: { state: 'impossible', proof: found.proof } };
+    const proof = withAgreement(found.proof, endpoints.size);
+    proofs.add(messageKey, proof);
+    return { state: { state: 'impossible', proof } };
   }
   const states = ids.length === 0 ? [] : await node.signatureStates(ids);
   const seen = ids.find((_, index) => states[index]);

@@ -2,7 +2,7 @@ import { mapBounded } from '../../platform/map-bounded';
 import { type AttemptView, firstConclusive } from '../attempt-view';
 import type { AttemptState, AttemptStatus, EndpointView, KnownAttempt } from '../chain-client';
 import type { EndpointList } from '../endpoints';
-import type { Proofs } from '../proofs';
+import { type Proofs, withAgreement } from '../proofs';
 import type { ChainDefinition, Hex } from '../types';
 import type { Header } from './answers';
 import { transactionId } from './codec';
@@ -10,7 +10,7 @@ import { findEffect } from './effects';
 import { type Expiry, findExpiry, type Observer } from './expiry';
 import type { TronNode } from './node';
 
-type Endpoints = Pick<EndpointList<TronNode>, 'run' | 'every'>;
+type Endpoints = Pick<EndpointList<TronNode>, 'run' | 'every' | 'size'>;
 
 /** Where the client asks, and by which clock. */
 export interface Sight {
@@ -75,8 +75,9 @@ async function stateOf(
   if (known) return { state: { state: 'impossible', proof: known } };
   const expiry = await findAgreedExpiry(node, endpoints, observer, unsigned);
   if (expiry.state === 'expired') {
-    proofs.add(id, expiry.proof);
-    return { state: { state: 'impossible', proof: expiry.proof } };
+    const proof = withAgreement(expiry.proof, endpoints.size);
+    proofs.add(id, proof);
+    return { state: { state: 'impossible', proof } };
   }
   const isUnagreed = expiry.state === 'unagreed';
   const state: AttemptState = (await node.isKnown(id))

@@ -55,9 +55,9 @@ export async function observeTransfer(
   const waiting = { ...absent, ...(isBehind && { isBehind }) };
   const pending = states.find((status) => status.state === 'pending');
   if (pending) return { ...waiting, state: 'pending', hash: pending.id };
-  // stored proofs are used: a node with older states has provided them, even if this node cannot; not against another endpoint, which may
-  // have been configured since
-  const proven = await loadAttempts(manager, txId);
+  // stored proofs are used: a node with older states has provided them, even if this node cannot; not against another endpoint, nor without
+  // one that may have been configured since
+  const proven = await loadAttempts(manager, txId, { needsAgreement: client.compareBlock !== undefined });
   const isProven = unagreed.length === 0 && (!isAnew || states.every(({ state }) => state === 'impossible'));
   if (proven.allImpossible && isProven)
     return { ...absent, state: 'impossible', hash: proven.usedBy, ...(proven.endsByProof && { ends: true }) };

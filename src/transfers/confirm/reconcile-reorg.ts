@@ -13,7 +13,7 @@ import type { ChainClient } from '../../chains/chain-client';
 import type { Logger } from '../../platform/logging';
 import type { Inclusion } from '../attempts';
 import { loadAttempts } from '../load-attempts';
-import type { TransferDependencies } from '../dependencies';
+import type { ObserveDependencies, TransferDependencies } from '../dependencies';
 import { noteIfBlacklisted } from '../destination';
 import { findHeldAccountsForUpdate } from '../hold';
 import { agreeOnEnd } from './agree-on-end';
@@ -21,6 +21,7 @@ import { observeTransfer } from './observe';
 import { sendAttempt } from '../broadcast/send-attempt';
 import { debitedBy } from '../end/settle';
 import { isCancellationDue } from '../reopened';
+import { endIfUsedUp } from './used-up';
 
 /**
  * `stands`: in a block again, and the ledger agrees; `absent`: in no block; `differs`: in a block with another effect than was
@@ -91,7 +92,7 @@ export interface CorrectReorg {
  * For an ended transfer that has lost its block: the executed bytes are sent again (the same resources, so money moves once), and
  * once they are included again the ledger is corrected. This also applies to an address that was blacklisted since, which is then
  * noted on the transfer. A reverted and refunded transfer is not sent again: it might succeed now. A cancellation of it is, or is made, so that
- * its nonce is used up. Safe to repeat; the follower does so until the transfer stands.
+ * its nonce is used up, unless a transaction from elsewhere has done that. Safe to repeat; the follower does so until the transfer stands.
  */
 export async function correctReorged(
   { database, client, getSignedType, logger, onConfirmedReorged, cancelReopened }: CorrectReorg,
@@ -105,6 +106,7 @@ export async function correctReorged(
     return;
   }
   if (outcome === 'absent') {
+    if (await endIfUsedUp(toObserving({ database, client, getSignedType, logger }), txId)) return;
     await includeAgain({ database, client, getSignedType, logger }, txId);
     if (await isCancellationDue(database.manager, client.chain, txId)) await cancelReopened(txId);
   }
@@ -112,6 +114,13 @@ export async function correctReorged(
 }
 
 type Correcting = Omit<CorrectReorg, 'onConfirmedReorged' | 'cancelReopened'>;
+
+const toObserving = ({ client, logger, ...rest }: Correcting): ObserveDependencies => ({
+  ...rest,
+  logger,
+  clients: new Map([[client.chain.name, client]]),
+  alarms: new Alarms(logger),
+});
 
 /** Whether every endpoint shows that it has failed in its new block too. */
 async function agreeAgain({ database, client, getSignedType, logger }: Correcting, txId: string): Promise<boolean> {
@@ -130,8 +139,7 @@ async function includeAgain({ database, client, getSignedType, logger }: Correct
   const { transactionType, status } = await findTransaction(database.manager, txId);
   if (!getSignedType(transactionType).isHandedOut) return sendExecutedAgain(database.manager, { client, logger }, txId);
   if (status !== 'CONFIRMED') return;
-  const clients = new Map([[client.chain.name, client]]);
-  const { state } = await observeTransfer({ database, clients, getSignedType, logger, alarms: new Alarms(logger) }, { txId });
+  const { state } = await observeTransfer(toObserving({ database, client, getSignedType, logger }), { txId });
   if (state !== 'impossible') return;
   // it has not left the account after all
   await inTransaction(database, async (manager) => freeze(manager, await findTransactionForUpdate(manager, txId), logger));

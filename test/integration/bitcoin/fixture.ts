@@ -1,4 +1,5 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { createChainActivities } from '../../../activities/chain';
 import type { AccountEntity } from '../../../src/accounts/entity';
 import { BitcoinChainClient } from '../../../src/chains/bitcoin/client';
 import { getFamily } from '../../../src/chains/families';
@@ -64,11 +65,34 @@ export async function createBitcoinFixture(changes: Partial<ChainDefinition> = {
     );
   /** Satoshis per virtual byte at which the next attempt is made. */
   const rate = async () => BigInt((await client.feeLevels()).rate as string);
+  /** What the gateway does on the chain where it finds it at these endpoints. */
+  const clientAt = (...urls: string[]) => new BitcoinChainClient(client.chain, urls);
+  const at = (...urls: string[]) =>
+    createChainActivities({ ...fixture.options, clients: new Map([[client.chain.name, clientAt(...urls)]]) });
   const close = async () => {
     await fixture.close();
     await btcd.stop();
   };
-  return { ...fixture, btcd, node, client, outside, mine, fund, outputs, unspent, pay, begin, send, settle, held, rate, close };
+  return {
+    ...fixture,
+    btcd,
+    node,
+    client,
+    clientAt,
+    at,
+    outside,
+    mine,
+    fund,
+    outputs,
+    unspent,
+    pay,
+    begin,
+    send,
+    settle,
+    held,
+    rate,
+    close,
+  };
 }
 
 /** Rows of outputs that the chain does not have, of Alice. */

@@ -3,6 +3,9 @@ import { verifyLedger } from '../../../src/ledger/verify';
 import { formatAmount } from '../../../src/platform/money';
 import { bitcoinCodec, buildBitcoin, signDigests } from '../../bitcoin';
 import { describeWithBtcd } from '../../stack/btcd';
+import { NodeRefusal } from '../../../src/chains/bitcoin/rpc';
+import { codeOf } from '../ledger/fixture';
+import { type Answers, startBitcoinProxy } from './proxy';
 import { addOutputs, type BitcoinFixture, createBitcoinFixture } from './fixture';
 
 const coin = 100_000_000n;
@@ -148,6 +151,37 @@ describeWithBtcd('later attempts on Bitcoin', () => {
       expect(await onChain.observe({ txId })).toMatchObject({ state: 'impossible' });
       const [input] = await fixture.held(txId);
       expect(await proofs(txId)).toMatchObject([{ input: input?.resource, used_by: id }]);
+    });
+
+    test('proves an attempt impossible by what every configured endpoint shows: not while one has not come so far, nor while one denies it', async () => {
+      const { alice, fund, pay, sign, mine, follow, onChain, chain, btcd, ledger } = fixture;
+      await fund(alice, [coin]);
+      const txId = await pay('0.3');
+      await sign(txId, 1);
+      const id = await spendElsewhere();
+      await mine(chain.finalityDepth);
+      await follow();
+      // one endpoint alone
+      expect(await onChain.observe({ txId })).toMatchObject({ state: 'impossible' });
+      const observeBeside = async (answers: Answers) => {
+        const other = await startBitcoinProxy(btcd.url, answers);
+        try {
+          return await fixture.at(btcd.url, other.url).observe({ txId });
+        } finally {
+          other.close();
+        }
+      };
+      const { number: height } = await fixture.client.head();
+      expect(await observeBeside({ getblockcount: () => height - 1 })).toMatchObject({ state: 'absent' });
+      const unknown = (asked: unknown) => {
+        if (asked === id) throw new NodeRefusal(-5, 'No such transaction');
+      };
+      expect(await observeBeside({ getrawtransaction: unknown })).toMatchObject({ state: 'absent' });
+      expect(await proofs(txId)).toMatchObject([{ used_by: id }]);
+      await follow({ client: fixture.clientAt(btcd.url, btcd.url) });
+      expect(await codeOf(ledger.failByProof({ txId }))).toBe('not_cancellable');
+      expect(await observeBeside({})).toMatchObject({ state: 'impossible' });
+      expect(await proofs(txId)).toMatchObject([{ used_by: id, agreed_by: 2 }]);
     });
 
     test('is believed of the chain alone: a row that names another transaction proves nothing', async () => {

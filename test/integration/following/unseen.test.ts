@@ -192,6 +192,28 @@ describe('a nonce that a transaction of the sender has used up which is not on r
     expect(await ledger.failByProof({ txId: lost })).toMatchObject({ status: 'FAILED', code: 'superseded' });
   });
 
+  it('proves nothing by one endpoint while a second one that is configured later has not come so far, nor is anything unlocked by it', async () => {
+    const { mine, follow, chain, ledger, anvil, onChain, balance, alice } = fixture;
+    const { lost } = await usedUpByAnother();
+    await mine(chain.finalityDepth);
+    await follow();
+    expect(await onChain.observe({ txId: lost })).toMatchObject({ state: 'impossible' });
+    await refuseAttempt(fixture.database, { txId: lost, attempt: 2 });
+    const { locked } = await balance(alice, 'ETH');
+    const behind = await startRpcProxy(anvil.url, ({ method }) => (method === 'eth_blockNumber' ? { result: '0x1' } : undefined));
+    try {
+      expect(await fixture.at(anvil.url, behind.url).observe({ txId: lost })).toMatchObject({ state: 'absent' });
+    } finally {
+      behind.close();
+    }
+    // the follower has noted that several are configured
+    await follow({ client: fixture.clientAt(anvil.url, anvil.url) });
+    expect(await codeOf(ledger.failByProof({ txId: lost }))).toBe('not_cancellable');
+    expect((await balance(alice, 'ETH')).locked).toBe(locked);
+    expect(await fixture.at(anvil.url, anvil.url).observe({ txId: lost })).toMatchObject({ state: 'impossible', ends: true });
+    expect(await ledger.failByProof({ txId: lost })).toMatchObject({ status: 'FAILED' });
+  });
+
   it('settles one that this transaction has carried out: its attempt is missing on record', async () => {
     const { mine, follow, chain, ledger, alice, balance, onChain } = fixture;
     const { lost, id } = await usedUpByAnother(parseEther('0.1'));

@@ -161,7 +161,7 @@ test.each([
   ['daily sum, of the hour in which the day begins', 'transfers_counted', spent],
   ['blacklists that have changed', 'blacklist_versions_due', withValues(dueBlacklist, `'{}'`)],
   ['blacklists that are old', 'blacklist_versions_dispatched_at', withValues(dueBlacklist, `'{}'`)],
-  ['deliveries that wait for a dispatcher', 'webhook_deliveries_undispatched', dueDeliveries],
+  ['deliveries that wait for a dispatcher', 'webhook_deliveries_undispatched', withValues(dueDeliveries, `'{}'`)],
   ['deliveries that wait, counted', 'webhook_deliveries_pending', waitingDeliveries],
   [
     'wallets that wait for their key',

@@ -1,11 +1,15 @@
+import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Hex } from 'viem';
+import { evmFamily } from '../../../src/chains/evm/family';
 import type { NotCancelled } from '../../../src/messages/transfer';
 import { cancelReopenedWorkflowId } from '../../../src/messages/workflow-ids';
 import { createDatabase } from '../../../src/platform/database';
 import { correctReorged } from '../../../src/transfers/confirm/reconcile-reorg';
+import { findUnexecutedBefore } from '../../../src/transfers/line';
 import { isReopened } from '../../../src/transfers/reopened';
 import { startCancelReopened } from '../../../src/transfers/start/workflows';
+import { digestOf } from '../../evm';
 import { randomAddress } from '../../factories';
 import { booksAgree, type Changes, createFundedFixture, ServedChain, until } from './served';
 
@@ -270,6 +274,51 @@ test('a later transfer that was sent and waits behind it is neither replaced nor
   });
   expect([await attempts(txId), await attempts(later)]).toEqual([['first', 'cancellation included'], ['first included']]);
   await booksAgree(served.fixture);
+});
+
+/** Another transaction of the account, with the nonce of the reopened one: nobody of the gateway has signed it. */
+async function useUpNonce(txId: string): Promise<string> {
+  const { attempts: rows, alice, bob, wallet, chain, client } = served.fixture;
+  const [first] = (await rows(txId)) as unknown as { unsigned: Hex; prepared: { details: object } }[];
+  if (!first) throw new Error('it has no attempt');
+  const theirs = evmFamily.build({
+    ...{ chain, kind: 'first', resources: evmFamily.describe(first.unsigned).resources },
+    intent: { from: alice.address, outputs: [{ recipient: bob.address, tokenContract: null, amount: 7n }] },
+    prepared: { ...first.prepared, details: { ...first.prepared.details, maxFeePerGas: '90000000000' } } as never,
+  });
+  const { privateKey } = wallet.key.derive(alice.derivationPath);
+  const digest = Buffer.from(digestOf(theirs, alice.address).slice(2), 'hex');
+  const [recovery, ...rs] = secp256k1.sign(digest, privateKey as Uint8Array, { prehash: false, format: 'recovered' });
+  const signature: Hex = `0x${Buffer.from([...rs, recovery as number]).toString('hex')}`;
+  const { id, bytes } = evmFamily.assemble(theirs, [signature], alice.address);
+  expect(await client.broadcast(bytes)).toEqual({ outcome: 'accepted' });
+  return id;
+}
+
+test('a nonce that a transaction from elsewhere has used up: nothing waits behind it once that one is final, with an alert, and no cancellation is signed', async () => {
+  const { manager } = served.fixture.database;
+  const { txId, later, alerts } = await reopened({ chain: notPrepared }, 'sent');
+  await endRun(txId);
+  expect(await findUnexecutedBefore(manager, later)).toBe(txId);
+  const usedBy = await useUpNonce(txId);
+  const spentElsewhere = expect.objectContaining({ alert: 'spent_elsewhere', tx_id: txId, used_by: usedBy }) as object;
+  asked = [];
+  for (let depth = 1; depth < finalityDepth; depth += 1) await step(alerts);
+  expect(await findUnexecutedBefore(manager, later)).toBe(txId);
+  expect(await isReopened(manager, txId)).toBe(true);
+  expect(alerts).not.toContainEqual(spentElsewhere);
+  await step(alerts);
+  expect(await findUnexecutedBefore(manager, later)).toBeUndefined();
+  expect(await isReopened(manager, txId)).toBe(false);
+  expect(alerts.filter((alert) => (alert as { alert: string }).alert === 'spent_elsewhere')).toEqual([spentElsewhere]);
+  // nothing is asked for in vain, and nothing is said twice
+  alerts.length = 0;
+  await until('the later one is executed', async () => {
+    await step(alerts);
+    return (await served.status(later)) === 'CONFIRMED';
+  });
+  expect([asked, await attempts(txId), await attempts(later), alerts]).toEqual([[], ['first'], ['first included'], []]);
+  expect(await served.status(txId)).toBe('FAILED');
 });
 
 test('nothing of it is begun but a cancellation, whoever asks', async () => {

@@ -244,6 +244,110 @@ test("what is sent again by hand is the workflow's", async () => {
   expect([fixture.receiver.received.length, told]).toEqual([1, [{ webhookId: endpoint.webhookId, subjectId }]]);
 });
 
+const resend = async () => {
+  const [delivery] = await fixture.deliveries(endpoint.webhookId);
+  const path = `/webhooks/${endpoint.webhookId}/deliveries/${delivery?.delivery_id}/resend`;
+  expect(await fixture.call('POST', path, { tenant })).toMatchObject({ status: 200 });
+};
+
+test('what is sent again by hand while its first attempt is being made is sent once', async () => {
+  const held = heldReply(200);
+  fixture.receiver.replies.push(held.reply);
+  const subjectId = await testEvent();
+  const first = newDispatcher().dispatch();
+  await waitFor(() => fixture.receiver.received.length === 1);
+  await resend();
+  await dispatchAll(newDispatcher());
+  await deliverNext(fixture.attempts(), { webhookId: endpoint.webhookId, subjectId, busyTimes: 0 });
+  held.letGo();
+  await first;
+  await delay(1_100);
+  await dispatchAll(newDispatcher());
+  expect([fixture.receiver.received.length, await states(), told]).toEqual([1, ['delivered'], []]);
+});
+
+test('what is sent again by hand while an attempt is being made that fails, or whose worker dies, is sent again', async () => {
+  const [failing, dying] = [heldReply(500), heldReply(200)];
+  fixture.receiver.replies.push(failing.reply, dying.reply);
+  const subjectId = await testEvent();
+  const stream = { webhookId: endpoint.webhookId, subjectId };
+  const first = newDispatcher().dispatch();
+  await waitFor(() => fixture.receiver.received.length === 1);
+  await resend();
+  failing.letGo();
+  await first;
+  await dispatchAll(newDispatcher());
+  expect(told).toContainEqual(stream);
+  expect(await states()).toEqual(['pending']);
+  await fixture.pass(7);
+  const died = runWorkflow(stream);
+  await waitFor(() => fixture.receiver.received.length === 2);
+  await resend();
+  await fixture.pass(expirySeconds);
+  await dispatchAll(newDispatcher());
+  await runWorkflow(stream);
+  expect([fixture.receiver.received.length, await states()]).toEqual([3, ['delivered']]);
+  // sent by hand when it has arrived: once more
+  dying.letGo();
+  await died;
+  await resend();
+  await runWorkflow(stream);
+  expect([fixture.receiver.received.length, await states()]).toEqual([4, ['delivered']]);
+});
+
+/** Events about as many subjects, all at once. */
+const burst = (count: number, of: Endpoint) =>
+  fixture.database.query(
+    `with event as (
+       insert into webhook_events (event_id, client_id, kind, subject_id, snapshot)
+       select id, $1, 'webhook.test', id, jsonb_build_object('webhook_id', $2::uuid, 'message', 'one of many')
+         from (select gen_random_uuid() as id from generate_series(1, $3::int)) ids
+       returning event_id, subject_id, position)
+     insert into webhook_deliveries (webhook_id, event_id, subject_id, position) select $2, event_id, subject_id, position from event`,
+    [tenant.clientId, of.webhookId, count],
+  );
+/** As in a worker. */
+const limited = () => new EndpointConcurrency({ permits: 8, maxWaiting: 32, maxWaitMs: 1_000 });
+
+test('a burst of 400 events at a receiver that answers starts no workflow, and arrives within seconds', async () => {
+  const stop = new AbortController();
+  await burst(400, endpoint);
+  const begun = Date.now();
+  const run = newDispatcher({ attempts: { concurrency: limited() } }).run(stop.signal);
+  try {
+    await waitFor(() => fixture.receiver.received.length + told.length >= 400, { timeoutMs: 20_000 });
+    process.stdout.write(`400 events: ${told.length} workflows, ${Date.now() - begun} ms\n`);
+  } finally {
+    stop.abort();
+    await run;
+  }
+  expect([told.length, new Set(fixture.receiver.received.map(({ id }) => id)).size]).toEqual([0, 400]);
+});
+
+test('a burst of 400 events at a receiver that does not answer delays none of another client, and all of it becomes the workflows', async () => {
+  const hanging = await startReceiver();
+  const stop = new AbortController();
+  hanging.replies.push(...Array.from({ length: 400 }, (): Reply => () => undefined));
+  const slow = await fixture.endpoint(tenant, { url: hanging.url });
+  await burst(400, slow);
+  const limits = { connectMs: 1_000, totalMs: 1_000 };
+  const run = newDispatcher({ attempts: { concurrency: limited(), limits } }).run(stop.signal);
+  try {
+    await waitFor(() => hanging.received.length > 0);
+    for (let count = 0; count < 5; count += 1) {
+      const [begun, eventId] = [Date.now(), await testEvent()];
+      await waitFor(() => fixture.receiver.received.some(({ id }) => id === eventId));
+      expect(Date.now() - begun).toBeLessThan(1_500);
+    }
+    await waitFor(() => told.length === 400, { timeoutMs: 30_000 });
+    expect(told.every(({ webhookId }) => webhookId === slow.webhookId)).toBe(true);
+  } finally {
+    stop.abort();
+    await hanging.close();
+    await run;
+  }
+});
+
 test('receivers that do not answer delay no other, and get eight requests at once', async () => {
   const hanging = await startReceiver();
   const stop = new AbortController();

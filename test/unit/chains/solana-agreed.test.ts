@@ -59,7 +59,7 @@ function executed(): JsonObject {
 
 test('every endpoint shows that no block holds it', async () => {
   mine();
-  expect(await status()).toMatchObject([{ state: 'impossible', proof: { start_slot: attempt.expiry?.slot } }]);
+  expect(await status()).toMatchObject([{ state: 'impossible', proof: { start_slot: attempt.expiry?.slot, agreed_by: 2 } }]);
 });
 
 test('only one does, and the other does not answer: nothing is unlocked, and operators are told', async () => {

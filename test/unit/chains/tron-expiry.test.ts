@@ -404,6 +404,7 @@ describe('by the blocks', () => {
       findReceipt: (id: string) => behind<object | null>(null, Promise.resolve({ id })),
     };
     const endpoints = {
+      size: 2,
       run: <T>(work: (asked: TronNode) => Promise<T>) => work(first as unknown as TronNode),
       every: async (says: (asked: TronNode) => Promise<boolean>) =>
         (await Promise.all([first, advancing].map((asked) => says(asked as unknown as TronNode)))).every(Boolean),
@@ -440,6 +441,7 @@ test('several attempts are looked at at once, and a few at a time', async () => 
     isKnown: () => Promise.resolve(false),
   } as unknown as TronNode;
   const endpoints = {
+    size: 1,
     run: <T>(work: (asked: TronNode) => Promise<T>) => work(node),
     every: () => Promise.resolve(false),
   };
@@ -459,6 +461,7 @@ test('no proof of a node that leaves a transaction out of its blocks as well, wh
   const unreachable = { findReceipt: () => Promise.reject(new Error('down')) } as unknown as TronNode;
   const sight = (...others: TronNode[]) => ({
     endpoints: {
+      size: 1 + others.length,
       run: <T>(work: (asked: TronNode) => Promise<T>) => work(node),
       every: async (says: (asked: TronNode) => Promise<boolean>) =>
         (await Promise.allSettled([node, ...others].map(says))).every((it) => it.status === 'fulfilled' && it.value),
