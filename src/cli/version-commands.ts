@@ -4,6 +4,7 @@ import { ConfigError, readConfig } from '../platform/config';
 import { integer } from './options';
 import { print, printRow, printRows } from './output';
 import type { Run } from './run';
+import { workerQueues } from '../messages/task-queues';
 import { CommandFailed } from './session';
 import { type WorkerVersion, WorkerVersions } from './worker-versions';
 
@@ -15,6 +16,9 @@ function versionsOf(temporal: Client): WorkerVersions {
   if (!name) throw new ConfigError('TEMPORAL_DEPLOYMENT_NAME is required: that of the workers');
   return new WorkerVersions(temporal, name);
 }
+
+/** Those of the chains of the `gateway` command, which are those of the workers. */
+const queues = () => workerQueues(readConfig(['CHAINS']).CHAINS.split(','));
 
 /** temporal versions, set-current, set-ramp */
 export function addVersionCommands(temporalCommand: Command, run: Run): void {
@@ -29,13 +33,13 @@ export function addVersionCommands(temporalCommand: Command, run: Run): void {
     )
     .option(
       '--wait <seconds>',
-      'how long to try again while Temporal does not know the build, or misses a queue that has tasks',
+      'how long to try again while Temporal does not know the build, or a task queue is not served by its workers',
       integer(0, 600),
       0,
     )
     .action(
       run(async ({ temporal, json }, build: string, { wait }: { wait: number }) => {
-        await versionsOf(temporal).setCurrent(build === unversioned ? null : build, wait * 1_000);
+        await versionsOf(temporal).setCurrent(build === unversioned ? null : build, queues(), wait * 1_000);
         if (json) printRow({ current: build }, json);
         else print(`current: ${build}`);
       }),
@@ -48,7 +52,7 @@ export function addVersionCommands(temporalCommand: Command, run: Run): void {
     .action(
       run(async ({ temporal, json }, build: string, percent: number) => {
         if (build === unversioned) throw new CommandFailed('a ramp leads to a build');
-        await versionsOf(temporal).setRamp(build, percent);
+        await versionsOf(temporal).setRamp(build, percent, queues());
         if (json) printRow({ ramping: percent === 0 ? null : build, percent }, json);
         else print(percent === 0 ? 'no ramp' : `ramping: ${build}, ${percent} %`);
       }),

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Client, isGrpcServiceError } from '@temporalio/client';
+import type { ServedQueue } from '../messages/task-queues';
 import { CommandFailed } from './session';
+import { queuesWithoutWorker } from './queue-workers';
 
 /** gRPC status codes. */
 const [notFound, failedPrecondition] = [5, 9];
@@ -69,17 +71,17 @@ export class WorkerVersions {
   /**
    * New runs begin on this build, and all that are not pinned go on there. null: on workers without a version.
    *
-   * Temporal 1.29.1 compares the queues of two builds alone: it refuses while the workers of this build have not asked for work on a queue of the
-   * current one that has tasks waiting, or has just got some. It refuses nothing when workers without a version are current, and does not
-   * look at queues without tasks: whoever calls this has to know that the workers of the build serve every queue.
-   * @param waitMs how long to try again while Temporal refuses
-   * @throws CommandFailed when the build is not known then, or a queue with tasks is not served by its workers.
+   * Refused unless workers of the build ask for work on each of these queues, since what comes to another one would wait. Temporal 1.29.1 itself
+   * refuses less: it compares the queues of two builds alone, and looks at those that have tasks, or have just got some.
+   * @param waitMs how long to try again while it is refused
+   * @throws CommandFailed when the build is not known then, or a queue is not served by its workers.
    */
-  async setCurrent(buildId: string | null, waitMs = 0): Promise<void> {
+  async setCurrent(buildId: string | null, queues: readonly ServedQueue[], waitMs = 0): Promise<void> {
     const { namespace, deploymentName } = this;
     const request = { namespace, deploymentName, buildId: buildId ?? '', identity };
     for (const until = Date.now() + waitMs; ; await delay(pollMs)) {
       try {
+        await this.expectServed(buildId, queues);
         await this.call(() => this.service.setWorkerDeploymentCurrentVersion(request));
         return;
       } catch (error) {
@@ -92,12 +94,21 @@ export class WorkerVersions {
    * This share of new runs begins on the build, and of the others that are not pinned the same share goes on there; 0 ends it.
    * @throws CommandFailed as for `setCurrent`.
    */
-  async setRamp(buildId: string, percentage: number): Promise<void> {
+  async setRamp(buildId: string, percentage: number, queues: readonly ServedQueue[]): Promise<void> {
     const { namespace, deploymentName } = this;
+    if (percentage > 0) await this.expectServed(buildId, queues);
     const version = percentage === 0 ? '' : buildId;
     await this.call(() =>
       this.service.setWorkerDeploymentRampingVersion({ namespace, deploymentName, buildId: version, percentage, identity }),
     );
+  }
+
+  private async expectServed(build: string | null, queues: readonly ServedQueue[]): Promise<void> {
+    const { temporal, deploymentName } = this;
+    const missing = await queuesWithoutWorker(temporal, queues, build === null ? null : { deploymentName, buildId: build });
+    if (missing.length === 0) return;
+    const workers = build === null ? 'workers without a version' : `workers of build ${build}`;
+    throw new CommandFailed(`no ${workers} ask for work on these task queues, where work would wait: ${missing.join(', ')}`);
   }
 
   private get service() {

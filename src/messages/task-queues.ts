@@ -17,3 +17,17 @@ export const webhookTaskQueue = 'webhooks';
 
 /** Task queue of a node's activities. */
 export const nodeTaskQueue = (node: NodeIndex): string => `mpc-node-${node}`;
+
+export interface ServedQueue {
+  name: string;
+  /** What a worker process asks for there. */
+  tasks: readonly ('workflow' | 'activity')[];
+}
+
+/** Every task queue of a worker process that serves these chains; workers without all of them leave work waiting. */
+export const workerQueues = (chains: readonly string[]): ServedQueue[] => [
+  ...[mainTaskQueue, webhookTaskQueue].map((name) => ({ name, tasks: ['workflow', 'activity'] as const })),
+  ...chains
+    .flatMap((chain) => [chainTaskQueue(chain), followTaskQueue(chain)])
+    .map((name) => ({ name, tasks: ['activity'] as const })),
+];

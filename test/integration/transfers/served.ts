@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
-import { Worker } from '@temporalio/worker';
+import { Worker, type WorkerOptions } from '@temporalio/worker';
 import { createFollowActivity } from '../../../activities/follow';
 import { withMappedErrors } from '../../../activities/errors';
 import type { ChainDefinition, Hex } from '../../../src/chains/types';
@@ -46,6 +46,11 @@ export interface Changes {
   node?: (node: NodeIndex) => Partial<MpcNodeActivities>;
 }
 
+/** The workflows of a build, and its version. */
+export interface Build extends Pick<WorkerOptions, 'workerDeploymentOptions'> {
+  bundle?: WorkerOptions['workflowBundle'];
+}
+
 /** Real rows and real workflows on a given chain, for every test of a file; a single key signs instead of the nodes. */
 export class ServedChain<Fixture extends ChainFixture> {
   fixture!: Fixture;
@@ -78,6 +83,32 @@ export class ServedChain<Fixture extends ChainFixture> {
   }
 
   async serve(changes: Changes = {}): Promise<void> {
+    await Promise.all([this.serveBuild(changes), this.serveOthers(changes)]);
+  }
+
+  /** What the worker process runs, of a build of its own where one is given. */
+  async serveBuild(changes: Changes = {}, { bundle = workflowBundle, ...version }: Build = {}): Promise<void> {
+    const { fixture } = this;
+    const common = { ...this.common, ...version };
+    this.run(
+      await Promise.all([
+        Worker.create({
+          ...common,
+          workflowBundle: bundle,
+          taskQueue: mainTaskQueue,
+          activities: withMappedErrors({ ...fixture.ledger, ...changes.ledger }, silent),
+        }),
+        Worker.create({
+          ...common,
+          taskQueue: chainTaskQueue(fixture.chain.name),
+          activities: withMappedErrors({ ...fixture.onChain, ...changes.chain, ...this.storesFirst(changes) }, silent),
+        }),
+      ]),
+    );
+  }
+
+  /** The authoriser and the signing nodes. */
+  async serveOthers(changes: Changes = {}): Promise<void> {
     const { fixture } = this;
     const keys = new Map([...keysOf(fixture.wallet, [fixture.alice, fixture.bob]), ...(fixture.ownKeys ?? [])]);
     const signTransaction = (node: NodeIndex) => async (request: SignTransactionRequest) => {
@@ -91,32 +122,26 @@ export class ServedChain<Fixture extends ChainFixture> {
       return { signatures: fixture.signatures(request.unsigned, claims.from) };
     };
     const { common } = this;
-    const created = await Promise.all([
-      Worker.create({
-        ...common,
-        workflowBundle,
-        taskQueue: mainTaskQueue,
-        activities: withMappedErrors({ ...fixture.ledger, ...changes.ledger }, silent),
-      }),
-      Worker.create({
-        ...common,
-        taskQueue: authoriserTaskQueue,
-        activities: withMappedErrors({ ...authoriserOf(fixture), ...changes.authoriser }, silent),
-      }),
-      Worker.create({
-        ...common,
-        taskQueue: chainTaskQueue(fixture.chain.name),
-        activities: withMappedErrors({ ...fixture.onChain, ...changes.chain, ...this.storesFirst(changes) }, silent),
-      }),
-      ...nodeIndexes.map((node) =>
+    this.run(
+      await Promise.all([
         Worker.create({
           ...common,
-          taskQueue: nodeTaskQueue(node),
-          activities: withMappedErrors({ signTransaction: signTransaction(node), ...changes.node?.(node) }, silent),
+          taskQueue: authoriserTaskQueue,
+          activities: withMappedErrors({ ...authoriserOf(fixture), ...changes.authoriser }, silent),
         }),
-      ),
-    ]);
-    this.workers = created.map((worker) => ({ worker, done: worker.run() }));
+        ...nodeIndexes.map((node) =>
+          Worker.create({
+            ...common,
+            taskQueue: nodeTaskQueue(node),
+            activities: withMappedErrors({ signTransaction: signTransaction(node), ...changes.node?.(node) }, silent),
+          }),
+        ),
+      ]),
+    );
+  }
+
+  private run(created: Worker[]): void {
+    this.workers.push(...created.map((worker) => ({ worker, done: worker.run() })));
   }
 
   private get common() {
