@@ -1,18 +1,22 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 const schema = /* sql */ `
--- Lists are in the order of (created_at, tx_id), neither of which changes: periods and cursors are ranges of every index. These four had
--- tx_id alone: a version that orders by it still works, and sorts.
-drop index transactions_by_client, transactions_by_wallet, transactions_by_account, transactions_by_client_and_chain;
-create index transactions_by_client on transactions (client_id, created_at desc, tx_id desc);
-create index transactions_by_wallet on transactions (wallet_id, created_at desc, tx_id desc);
-create index transactions_by_account on transactions (account_id, created_at desc, tx_id desc);
-create index transactions_by_client_and_chain on transactions (client_id, chain, created_at desc, tx_id desc);
-
+-- Lists are in the order of (created_at, tx_id), neither of which changes: periods and cursors are ranges of every index. The four that had
+-- tx_id alone go last, so that what only reads goes on while these are made.
+create index by_client on transactions (client_id, created_at desc, tx_id desc);
+create index by_wallet on transactions (wallet_id, created_at desc, tx_id desc);
+create index by_account on transactions (account_id, created_at desc, tx_id desc);
+create index by_client_and_chain on transactions (client_id, chain, created_at desc, tx_id desc);
 create index transactions_by_status on transactions (client_id, status, created_at desc, tx_id desc);
 create index transactions_by_sender on transactions (client_id, from_address, created_at desc, tx_id desc);
 create index transactions_by_recipient on transactions (client_id, to_address, created_at desc, tx_id desc);
 create index transactions_by_hash on transactions (client_id, tx_hash) where tx_hash is not null;
+
+drop index transactions_by_client, transactions_by_wallet, transactions_by_account, transactions_by_client_and_chain;
+alter index by_client rename to transactions_by_client;
+alter index by_wallet rename to transactions_by_wallet;
+alter index by_account rename to transactions_by_account;
+alter index by_client_and_chain rename to transactions_by_client_and_chain;
 `;
 
 /** Filters of the list of transactions. */

@@ -109,7 +109,10 @@ export class OwnAddresses {
   /** @throws GatewayError wallet_not_active when the nodes do not attest the wallet's key. */
   async getKey(manager: EntityManager, wallet: KeyedWallet): Promise<AttestedKey> {
     const key = (await this.keys.find(manager, [wallet])).get(wallet.walletId);
-    if (!key) throw new GatewayError('wallet_not_active', 'The key of the wallet is not attested by all signing nodes');
+    if (!key)
+      throw new GatewayError('wallet_not_active', 'The key of the wallet is not attested by all signing nodes', {
+        extra: { reason: 'suspended' },
+      });
     return key;
   }
 

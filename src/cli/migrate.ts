@@ -16,6 +16,8 @@ export function addMigrateCommand(program: Command): void {
     });
 }
 
+const migrationTimeoutMs = 3_600_000;
+
 async function migrate(): Promise<string[]> {
   const database = await createDatabase({
     url: ownerUrl(),
@@ -23,6 +25,8 @@ async function migrate(): Promise<string[]> {
     applicationName: 'gateway-migrate',
     entities,
     migrations,
+    // an index of a large table takes as long as it takes
+    statementTimeoutMs: migrationTimeoutMs,
   }).initialize();
   try {
     const applied = await database.runMigrations({ transaction: 'each' });

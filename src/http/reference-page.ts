@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import Joi from 'joi';
-import { absolutePath } from 'swagger-ui-dist';
 import type { GatewayContext } from './context';
 import type { Route } from './route';
 import { basePath } from './router';
@@ -42,7 +41,9 @@ const policy = [
   ...["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
 ].join('; ');
 
-const ofSwagger = (name: string) => () => readFileSync(path.join(absolutePath(), name));
+/** Not imported: to load the package would run the browser's code here. */
+const ofSwagger = (name: string) => () =>
+  readFileSync(path.join(path.dirname(require.resolve('swagger-ui-dist/package.json')), name));
 
 /** The page that shows the OpenAPI document to people: Swagger UI, from this server alone, below the base path. */
 export const referencePage: Route[] = [

@@ -24,16 +24,9 @@ export interface TransactionFilter {
 }
 
 /** Whether the database keeps the total of such a list. */
-export const isTotalKept = ({
-  statuses,
-  txHashes,
-  externalId,
-  fromAddresses,
-  toAddresses,
-  createdAfter,
-  createdBefore,
-}: TransactionFilter): boolean =>
-  [statuses, txHashes, externalId, fromAddresses, toAddresses, createdAfter, createdBefore].every((value) => value === undefined);
+export const isTotalKept = (filter: TransactionFilter): boolean =>
+  Object.entries(filter).every(([name, value]) => value === undefined || totalsBy.includes(name));
+const totalsBy = ['walletId', 'accountId', 'chain'];
 
 interface Chains {
   registry: ChainRegistry;

@@ -66,30 +66,32 @@ export class TransactionRepository {
     if (page.after === undefined && isTotalKept(filter)) return this.listByTotal(clientId, filter, page);
     const { limit, offset, after } = page;
     const where = toWhere(clientId, filter);
-    const [{ rows, named }, total] = await Promise.all([
-      findListed(this.manager, { ...where, after }, { order: 'desc', limit: limit + 1, offset }),
-      isTotalKept(filter) ? this.total(clientId, filter) : this.count(where),
-    ]);
-    return { rows: rows.slice(0, limit), named, total, hasMore: rows.length > limit };
+    // no address of such a form, no row
+    if (where.among.some(([, values]) => values.length === 0)) return { ...nothingShown, total: 0, hasMore: false };
+    const { rows, named } = await findListed(this.manager, { ...where, after }, { order: 'desc', limit: limit + 1, offset });
+    const hasMore = rows.length > limit;
+    const isWhole = after === undefined && offset === 0 && !hasMore;
+    // one after the other: what few rows match may read many, and a client must not hold two connections for it
+    const total = isWhole ? rows.length : await (isTotalKept(filter) ? this.total(clientId, filter) : this.count(where));
+    return { rows: rows.slice(0, limit), named, total, hasMore };
   }
 
   private async listByTotal(clientId: string, filter: TransactionFilter, { limit, offset }: LimitOffset): Promise<ListedPart> {
     const where = toWhere(clientId, filter);
-    const newest = () => findListed(this.manager, where, { order: 'desc', limit, offset });
-    const withTotal = ({ rows, named }: Shown<PlacedRow>, total: number) => ({
-      rows,
-      named,
-      total,
-      hasMore: offset + limit < total,
+    // one row more than is shown: rows may arrive between the two statements, and the total is of another moment
+    const newest = () => findListed(this.manager, where, { order: 'desc', limit: limit + 1, offset });
+    const fromNewest = ({ rows, named }: Shown<PlacedRow>, total: number) => ({
+      ...{ rows: rows.slice(0, limit), named },
+      ...{ total, hasMore: rows.length > limit },
     });
-    if (offset < nearOffset) return withTotal(...(await Promise.all([newest(), this.total(clientId, filter)])));
+    if (offset < nearOffset) return fromNewest(...(await Promise.all([newest(), this.total(clientId, filter)])));
     const total = await this.total(clientId, filter);
     const left = total - offset;
-    if (left <= 0) return withTotal(nothingShown, total);
-    if (left > offset) return withTotal(await newest(), total);
+    if (left <= 0) return { ...nothingShown, total, hasMore: false };
+    if (left > offset) return fromNewest(await newest(), total);
     const oldest = { order: 'asc', limit: Math.min(limit, left), offset: Math.max(left - limit, 0) } as const;
     const { rows, named } = await findListed(this.manager, where, oldest);
-    return withTotal({ rows: rows.reverse(), named }, total);
+    return { rows: rows.reverse(), named, total, hasMore: left > limit };
   }
 
   private async count(where: ListWhere): Promise<number> {

@@ -141,7 +141,11 @@ function toBranches({ among, createdAfter, createdBefore, after }: ListWhere, va
     ...(createdBefore ? [`created_at < ${place(createdBefore.toISOString())}::timestamptz`] : []),
     ...(after ? [`(created_at, tx_id) < (${place(toTimestamp(after.createdAt))}::timestamptz, ${place(after.txId)}::uuid)`] : []),
   ];
-  const choices = among.map(([column, each]) => each.map((value) => `${column} = ${place(value)}`));
+  // a hash or an external id decides alone: the order of an index gains nothing
+  const isDecided = among.some(([column]) => column === 'tx_hash' || column === 'external_id');
+  const choices = among.map(([column, each]) =>
+    isDecided ? [`${column} = any(${place(each)})`] : each.map((value) => `${column} = ${place(value)}`),
+  );
   const combined = choices.reduce<string[][]>(
     (made, each) => made.flatMap((one) => each.map((condition) => [...one, condition])),
     [[]],

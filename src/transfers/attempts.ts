@@ -20,6 +20,8 @@ export interface Attempt {
   isBroadcast: boolean;
   /** Why it can never be executed any more. */
   impossibleProof: ImpossibleProof | null;
+  /** There is a proof on one endpoint's word, which does not count. */
+  isProofDoubted: boolean;
   inclusion: Inclusion | null;
 }
 

@@ -14,6 +14,7 @@ interface Row {
   message_key: string;
   ids: string[];
   expiry: JsonObject | null;
+  impossible_proof: ImpossibleProof | null;
   counted_proof: ImpossibleProof | null;
   signing_begun_at: Date;
   tx_hash: string | null;
@@ -79,6 +80,7 @@ function toAttempt(row: Row): Attempt {
     signedAt: row.signed_at,
     isBroadcast: row.broadcast_at !== null,
     impossibleProof: row.counted_proof,
+    isProofDoubted: row.impossible_proof !== null && row.counted_proof === null,
     inclusion: row.is_contradicted ? null : toInclusion(row),
   };
 }

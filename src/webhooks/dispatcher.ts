@@ -12,7 +12,7 @@ import type { EventKind } from './events';
 import type { FirstAttempts } from './first-attempts';
 
 const pollMs = 500;
-/** While an endpoint has as many as it may: the next ones follow as soon as some have ended. */
+/** An endpoint that has had as many as it may gets the next ones about as soon as half of them have ended. */
 const heldBackPollMs = 100;
 const batchSize = 100;
 /**
@@ -20,6 +20,8 @@ const batchSize = 100;
  * workflows, and nobody waits behind it.
  */
 const maxPerEndpoint = 40;
+/** With more of them an endpoint is left out: it would fill every batch with what it has no room for. */
+const maxToGetMore = maxPerEndpoint / 2;
 /** Streams that one dispatcher is at. */
 const maxStreams = 500;
 const signalTimeoutMs = 5_000;
@@ -91,6 +93,7 @@ export class WebhookDispatcher {
     const open = new Set<Promise<void>>();
     while (!stop.aborted) {
       const claimed = await this.claimSafely();
+      const leftOut = this.busyEndpoints();
       if (claimed.length > 0) {
         // not awaited: a slow receiver must not delay the others
         const handled = this.handle(claimed, stop).then(
@@ -101,12 +104,19 @@ export class WebhookDispatcher {
         void handled.then(() => open.delete(handled));
       }
       if (Date.now() >= this.nextSweepAt) await this.sweepSafely();
-      // an endpoint that has as many as it may is left out next time: others are behind it
-      if ((claimed[0]?.seen ?? 0) >= batchSize) continue;
-      const waitMs = this.fullEndpoints().length > 0 ? heldBackPollMs : pollMs;
-      await delay(waitMs, undefined, { signal: stop }).catch(() => undefined);
+      // an endpoint that has many is left out next time: others are behind it
+      if ((claimed[0]?.seen ?? 0) < batchSize) await this.pause(stop, leftOut);
     }
     await Promise.all(open);
+  }
+
+  /** Until it polls again: sooner when an endpoint that is left out gets room, since a poll reads past all that wait for such ones. */
+  private async pause(stop: AbortSignal, leftOut: string[]): Promise<void> {
+    for (let waited = 0; waited < pollMs && !stop.aborted; waited += heldBackPollMs) {
+      await delay(heldBackPollMs, undefined, { signal: stop }).catch(() => undefined);
+      const busy = new Set(this.busyEndpoints());
+      if (leftOut.some((webhookId) => !busy.has(webhookId))) return;
+    }
   }
 
   private async claimSafely(): Promise<UndispatchedRow[]> {
@@ -175,14 +185,14 @@ export class WebhookDispatcher {
        select d.delivery_id, d.webhook_id, d.subject_id, w.client_id, e.kind, d.undispatched_since::text as since,
               (select count(*)::int from due) as seen
          from claimed d join webhook_endpoints w using (webhook_id) join webhook_events e using (event_id) order by d.since`,
-      [this.fullEndpoints(), [...this.atEndpoint.keys()], [...this.atEndpoint.values()]],
+      [this.busyEndpoints(), [...this.atEndpoint.keys()], [...this.atEndpoint.values()]],
     );
     this.addAtEndpoint(rows, 1);
     return rows;
   }
 
-  private fullEndpoints(): string[] {
-    return [...this.atEndpoint].flatMap(([webhookId, count]) => (count >= maxPerEndpoint ? [webhookId] : []));
+  private busyEndpoints(): string[] {
+    return [...this.atEndpoint].flatMap(([webhookId, count]) => (count > maxToGetMore ? [webhookId] : []));
   }
 
   private addAtEndpoint(rows: readonly UndispatchedRow[], each: 1 | -1): void {

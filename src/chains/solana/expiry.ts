@@ -13,10 +13,12 @@ import type { SolanaNode } from './node';
  * they count a hash's age, which begins with the block after it. With room beyond that.
  */
 export const validBlocks = 160;
-/** Blocks that are looked through for one with the message's hash, where nothing says which it is: five to ten minutes. */
-const maxSearched = 1_500;
-/** Oldest attempt whose first block is found by its time: more than a day of slots, of which the shortest are to have 200 ms (SIMD-0525). */
-const maxAge = 500_000;
+/** A node that calls a hash valid with so many blocks behind it is not believed: others have to say it, and an operator is told. */
+const maxDoubted = 1_000;
+/** Blocks that are looked through for one with the message's hash, where nothing says which it is: ten minutes of the shortest slots, which are to have 200 ms (SIMD-0525). */
+const maxSearched = 3_000;
+/** Oldest attempt whose first block is found by its time: more than a day of the shortest slots. */
+const maxAge = 600_000;
 /** Slots in a row that are looked at for one with a block. */
 const maxSkipped = 500;
 /** How far the clocks of the gateway and of validators may differ, seconds. */
@@ -116,13 +118,21 @@ export async function findExpiry(
   const [endSlot] = behind as [number];
   const end = await node.header(endSlot);
   if (!end || !follows(end, last) || end.height <= ends) return lacking();
-  // the chain may have changed for how many blocks a hash is good
-  if (await node.isBlockhashValid(toBase58(blockhash))) return { state: 'open' };
+  // the chain may have changed for how many blocks a hash is good: then more of them would have to be looked at
+  if ((await goodFor(node)) > validBlocks) return lacking();
+  if (await node.isBlockhashValid(toBase58(blockhash))) return behind.length > maxDoubted ? lacking() : { state: 'open' };
   const proof = {
     ...{ start_slot: start.slot, start_hash: start.blockhash, last_block_height: ends },
     ...{ end_slot: end.slot, end_hash: end.blockhash },
   };
   return { state: 'expired', proof };
+}
+
+/** How many blocks behind its own the newest final hash is good for, as the node says. */
+async function goodFor(node: SolanaNode): Promise<number> {
+  const { slot, lastValidBlockHeight } = await node.latest();
+  const header = await node.header(slot);
+  return header ? lastValidBlockHeight - header.height : Infinity;
 }
 
 const follows = ({ parentHash, parentSlot, height }: Header, last: Header): boolean =>

@@ -98,7 +98,9 @@ export class SolanaNode implements Endpoint {
 
   /** Whether the newest confirmed block would still execute a message with this block hash (Base58). */
   async isBlockhashValid(blockhash: string): Promise<boolean> {
-    return readValue(await this.ask('isBlockhashValid', [blockhash, { commitment: 'confirmed' }])) === true;
+    const isValid = readValue(await this.ask('isBlockhashValid', [blockhash, { commitment: 'confirmed' }]));
+    if (typeof isValid !== 'boolean') throw new Error('the node does not say whether the block hash is valid');
+    return isValid;
   }
 
   /** Slots from..to (inclusive, at most 500,000) that have a block; those that the node does not have any more are left out. */

@@ -58,7 +58,7 @@ export function toDocument(routes: Route[], { environment, events }: DocumentPar
     webhooks,
     components: {
       securitySchemes: { accessToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
-      schemas: { ...problemSchemas, ...schemas },
+      schemas: { ...schemas, ...problemSchemas },
       ...others,
     },
   };

@@ -24,7 +24,7 @@ const problem: Json = {
     request_id: { type: 'string' },
     errors: {
       type: 'array',
-      description: 'Offending fields of invalid_parameter',
+      description: 'Offending fields of invalid_parameter and external_id_in_use',
       items: {
         type: 'object',
         properties: { field: { type: 'string' }, message: { type: 'string' } },
@@ -38,6 +38,7 @@ const problem: Json = {
     },
     reason: {
       type: 'string',
+      enum: ['generating', 'suspended', 'unknown_token', 'unknown_sender', 'asset_not_added'],
       description:
         'With wallet_not_active: generating (try again after Retry-After) or suspended. With not_found of a transfer: unknown_token, unknown_sender or asset_not_added',
     },

@@ -59,6 +59,10 @@ export async function observeTransfer(
   // one that may have been configured since
   const proven = await loadAttempts(manager, txId, { needsAgreement: client.compareBlock !== undefined });
   const isProven = unagreed.length === 0 && (!isAnew || states.every(({ state }) => state === 'impossible'));
+  for (const { attempt, isProofDoubted } of proven.all) {
+    const isShown = states.some((status) => status.attempt === attempt && status.state === 'impossible');
+    if (isProofDoubted && !isShown) alarmUnagreed(deps, transfer, attempt);
+  }
   if (proven.allImpossible && isProven)
     return { ...absent, state: 'impossible', hash: proven.usedBy, ...(proven.endsByProof && { ends: true }) };
   if (!isAnew && !type.isHandedOut) await sendAgain(deps, client, transfer, attempts);

@@ -1,5 +1,6 @@
+import { releaseReservations } from '../../chains/reservations';
 import { inTransaction } from '../../platform/database';
-import { findTransaction, findTransactionForUpdate } from '../../transactions/state';
+import { findTransactionForUpdate } from '../../transactions/state';
 import type { ObserveDependencies } from '../dependencies';
 import { isOrdinalUsedElsewhere, isReopened } from '../reopened';
 import { observeTransfer } from './observe';
@@ -15,15 +16,14 @@ export async function endIfUsedUp(deps: ObserveDependencies, txId: string): Prom
   if (!(await isOrdinalUsedElsewhere(database.manager, txId))) return false;
   const { state, hash } = await observeTransfer(deps, { txId });
   if (state !== 'impossible') return false;
-  const isEnded = await inTransaction(database, async (manager) => {
-    await findTransactionForUpdate(manager, txId);
+  return inTransaction(database, async (manager) => {
+    const { chain } = await findTransactionForUpdate(manager, txId);
     if (!(await isReopened(manager, txId))) return false;
     await manager.query('update transactions set finalized_at = clock_timestamp() where tx_id = $1', [txId]);
+    await releaseReservations(manager, [txId]);
+    // before the commit, since nothing would say it again after a crash
+    const alert = { alert: 'spent_elsewhere', tx_id: txId, chain, used_by: hash };
+    logger.error(alert, 'a transaction that is not on record has used up the ordinal of a failed transfer whose block is gone');
     return true;
   });
-  if (!isEnded) return false;
-  const { chain } = await findTransaction(database.manager, txId);
-  const alert = { alert: 'spent_elsewhere', tx_id: txId, chain, used_by: hash };
-  logger.error(alert, 'a transaction that is not on record has used up the ordinal of a failed transfer whose block is gone');
-  return true;
 }

@@ -58,6 +58,9 @@ test('what is used more than once has a name', () => {
   expect(Object.keys(schemas ?? {})).toEqual(
     expect.arrayContaining(['FailureCode', 'TransactionStatus', 'TimelineEntry', 'CreateWalletRequest', 'DepositConfirmedEvent']),
   );
+  expect(schemas?.['FailureCode']).toMatchObject({
+    description: expect.stringContaining('`rate_limited` (429): Too many requests'),
+  });
   expect(Object.keys(responses ?? {})).toEqual(expect.arrayContaining(['BadRequest', 'ServiceUnavailable']));
   for (const { name, operation } of operationsOf(served)) {
     const failures = Object.entries(operation.responses).filter(([status]) => Number(status) >= 400);

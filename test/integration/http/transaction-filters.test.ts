@@ -129,6 +129,11 @@ test('a period has its first moment and not its last one', async () => {
     expectProblem(await list(`created_after=${time}`), 400, 'invalid_parameter', 'created_after');
 });
 
+test('of a chain that is not enabled there is nothing, with an address or without', async () => {
+  for (const query of ['chain=nochain', 'chain=nochain&to_address=x', 'chain=nochain&from_address=x&status=PENDING'])
+    expect(await list(query)).toMatchObject({ status: 200, body: { data: [], total: 0, has_more: false, next: null } });
+});
+
 test('by cursor every transaction comes once and in order, whatever arrives meanwhile and however many have one time', async () => {
   await deposit(7);
   for (let times = 0; times < 3; times += 1) await transfer();

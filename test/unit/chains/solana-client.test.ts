@@ -357,6 +357,22 @@ describe('status', () => {
     expect(await statusOf(made)).toMatchObject({ state: 'impossible' });
   });
 
+  it('not impossible where hashes are good for more blocks than were looked at, nor where the node does not say whether this one is', async () => {
+    const made = await make(sol(5n));
+    node.mine(validBlocks + solanaChain.finalityDepth);
+    const { slot, blockhash, blockHeight } = node.head;
+    const latest = (ahead: number) => () => ({
+      context: { slot },
+      value: { blockhash, lastValidBlockHeight: blockHeight + ahead },
+    });
+    node.faults.set('getLatestBlockhash', latest(validBlocks + 1));
+    await expect(client.proveImpossible(made.unsigned, null)).rejects.toThrow(/no RPC endpoint/);
+    node.faults.set('getLatestBlockhash', latest(validBlocks));
+    expect(await client.proveImpossible(made.unsigned, null)).not.toBeNull();
+    node.faults.set('isBlockhashValid', () => ({ context: { slot }, value: null }));
+    await expect(client.proveImpossible(made.unsigned, null)).rejects.toThrow(/no RPC endpoint/);
+  });
+
   it('found under another signature, that nobody here has seen', async () => {
     const made = await make(sol(5n));
     node.mine(validBlocks - 1);
@@ -448,7 +464,7 @@ describe('status', () => {
       left = validBlocks;
       expect(await statusOf(made, hints)).toMatchObject({ state: 'impossible' });
       expect(node.blockCalls.filter((it) => it === 'accounts')).toHaveLength(validBlocks - 100);
-      expect(node.blockCalls.filter((it) => it === 'none')).toHaveLength(1);
+      expect(node.blockCalls.filter((it) => it === 'none')).toHaveLength(2);
     });
   });
 

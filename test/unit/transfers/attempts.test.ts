@@ -26,6 +26,7 @@ const attempt = (number: number, changes: Partial<Attempt> = {}): Attempt => ({
   signedAt: null,
   isBroadcast: false,
   impossibleProof: null,
+  isProofDoubted: false,
   inclusion: null,
   ...changes,
 });
