@@ -43,7 +43,8 @@ class ConnectionClosed extends Error {}
  * with an error that names neither url nor body.
  */
 export function createPost(url: string, { headers, timeoutMs: usualMs, maxBytes, maxConnections }: PostOptions): Post {
-  const isTls = new URL(url).protocol === 'https:';
+  // also reads user and password: one that is no percent-encoded text ends a process at its start, not each of its requests
+  const isTls = urlToHttpOptions(new URL(url)).protocol === 'https:';
   const agent = new (isTls ? TlsAgent : Agent)({ keepAlive: true, timeout: idleMs, maxSockets: maxConnections });
   const request = isTls ? overTls : overHttp;
   return async (body, { path = '', timeoutMs = usualMs } = {}) => {
