@@ -1,4 +1,5 @@
 import type { BlockScan, IsOurs, ScanResult } from '../chain-client';
+import { mapBounded } from '../../platform/map-bounded';
 import { tokenByContract } from '../registry';
 import type { ChainDefinition, DepositFound } from '../types';
 import type { Block, Executed, TokenBalance } from './answers';
@@ -16,6 +17,8 @@ interface Candidate extends Pick<DepositFound, 'txHash' | 'position' | 'tokenCon
   account: string | null;
 }
 
+/** A block of several MB takes longer to arrive than a slot of 200 ms. */
+const blocksAtOnce = 4;
 /** Slots without a block may come in rows, when the chain stood still. */
 const maxSkipped = 20_000;
 
@@ -30,8 +33,7 @@ export async function scanBlocks(
   const end = Math.min(to, head);
   if (end < from) return { blocks: [], scannedTo: from - 1 };
   const blocks: Block[] = [];
-  for (const slot of await node.slots(from, end)) {
-    const block = await node.block(slot);
+  for (const block of await mapBounded(await node.slots(from, end), blocksAtOnce, (slot) => node.block(slot))) {
     const last = blocks.at(-1);
     // what the node leaves out is no slot without a block
     if (!block || (last ? last.blockhash !== block.parentHash : block.parentSlot >= from))
@@ -111,7 +113,9 @@ const toTokens = (chain: ChainDefinition, { id, payer, keys, tokensBefore, token
     const contract = tokenByContract(chain, mint)?.contract;
     const gained = amount - amountOn(tokensBefore, account);
     const key = keys[account];
-    if (contract !== mint || owner === null || gained <= 0n || key === undefined) return [];
+    if (contract !== mint || gained <= 0n || key === undefined) return [];
+    // another endpoint may say it; nobody would look for the deposit again
+    if (owner === null) throw new Error('the answer does not say who owns a token account');
     const payers = tokensBefore.filter((it) => it.mint === mint && amountOn(tokensAfter, it.account) < it.amount);
     const fromAddress = (payers.length === 1 ? payers[0]?.owner : undefined) ?? payer;
     const found = { txHash: id, position: String(account), account: key, tokenContract: contract };

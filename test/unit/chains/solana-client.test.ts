@@ -625,6 +625,15 @@ describe('scan', () => {
     expect(blocks[0]?.deposits).toMatchObject([{ toAddress: to, amount: 500n }]);
   });
 
+  it('nothing of a block that does not say who got a registered token', async () => {
+    const made = await make(usdc(500n));
+    const [had, has] = ['100', '600'].map((amount) => tokens(made.bytes, { [accountOf(to)]: [to, amount] }) as JsonObject[]);
+    const withoutOwner = has?.map(({ owner: _owner, ...balance }) => balance);
+    const meta = { preTokenBalances: had as JsonValue, postTokenBalances: withoutOwner as JsonValue };
+    const { slot } = node.mine(1, [executed(made.bytes, {}, meta)]);
+    await expect(client.scan(slot, slot, ours(to))).rejects.toMatchObject({ code: 'chain_unavailable' });
+  });
+
   it('nothing of a block that shows tokens on one side of a transaction alone', async () => {
     const made = await make(usdc(500n));
     const shown = tokens(made.bytes, { [accountOf(to)]: [to, '600'] });
