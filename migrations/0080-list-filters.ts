@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 const schema = /* sql */ `
--- Lists are in the order of (created_at, tx_id), neither of which changes: periods and cursors are ranges of every index. The four that had
--- tx_id alone go last, so that what only reads goes on while these are made.
+-- Lists are in the order of (created_at, tx_id), neither of which changes: periods and cursors are ranges of every index. The next migration
+-- puts the first four in the place of those that have tx_id alone.
 create index by_client on transactions (client_id, created_at desc, tx_id desc);
 create index by_wallet on transactions (wallet_id, created_at desc, tx_id desc);
 create index by_account on transactions (account_id, created_at desc, tx_id desc);
@@ -11,12 +11,6 @@ create index transactions_by_status on transactions (client_id, status, created_
 create index transactions_by_sender on transactions (client_id, from_address, created_at desc, tx_id desc);
 create index transactions_by_recipient on transactions (client_id, to_address, created_at desc, tx_id desc);
 create index transactions_by_hash on transactions (client_id, tx_hash) where tx_hash is not null;
-
-drop index transactions_by_client, transactions_by_wallet, transactions_by_account, transactions_by_client_and_chain;
-alter index by_client rename to transactions_by_client;
-alter index by_wallet rename to transactions_by_wallet;
-alter index by_account rename to transactions_by_account;
-alter index by_client_and_chain rename to transactions_by_client_and_chain;
 `;
 
 /** Filters of the list of transactions. */
@@ -29,12 +23,8 @@ export class ListFilters0080 implements MigrationInterface {
 
   async down(runner: QueryRunner): Promise<void> {
     await runner.query(`
-      drop index transactions_by_client, transactions_by_wallet, transactions_by_account, transactions_by_client_and_chain,
+      drop index by_client, by_wallet, by_account, by_client_and_chain,
         transactions_by_status, transactions_by_sender, transactions_by_recipient, transactions_by_hash;
-      create index transactions_by_client on transactions (client_id, tx_id desc);
-      create index transactions_by_wallet on transactions (wallet_id, tx_id desc);
-      create index transactions_by_account on transactions (account_id, tx_id desc);
-      create index transactions_by_client_and_chain on transactions (client_id, chain, tx_id desc);
     `);
   }
 }

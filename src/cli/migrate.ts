@@ -27,6 +27,8 @@ async function migrate(): Promise<string[]> {
     migrations,
     // an index of a large table takes as long as it takes
     statementTimeoutMs: migrationTimeoutMs,
+    // what waits for a table keeps all others waiting: the command is repeated then
+    lockTimeoutMs: 10_000,
   }).initialize();
   try {
     const applied = await database.runMigrations({ transaction: 'each' });

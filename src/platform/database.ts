@@ -15,6 +15,8 @@ export interface DatabaseOptions {
   migrations?: (new () => object)[];
   /** Time-out of statements. */
   statementTimeoutMs?: number;
+  /** Time-out of waiting for a lock; none without it, but for that of the statement. */
+  lockTimeoutMs?: number;
   /** Time-out of connection attempts, and of waiting for a connection of the pool. */
   connectTimeoutMs?: number;
 }
@@ -29,7 +31,7 @@ const clientMarginMs = 2_000;
  */
 export function createDatabase(options: DatabaseOptions): DataSource {
   const { url, poolSize, applicationName, entities = [], migrations = [] } = options;
-  const { statementTimeoutMs = 15_000, connectTimeoutMs = 5_000 } = options;
+  const { statementTimeoutMs = 15_000, lockTimeoutMs, connectTimeoutMs = 5_000 } = options;
   return new DataSource({
     type: 'postgres',
     url,
@@ -48,6 +50,7 @@ export function createDatabase(options: DatabaseOptions): DataSource {
       maxLifetimeSeconds: 3_600,
       statement_timeout: statementTimeoutMs,
       query_timeout: statementTimeoutMs + clientMarginMs,
+      ...(lockTimeoutMs !== undefined && { lock_timeout: lockTimeoutMs }),
       options: '-c synchronous_commit=on',
       idle_in_transaction_session_timeout: 30_000,
       keepAlive: true,

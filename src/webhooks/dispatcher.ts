@@ -92,8 +92,9 @@ export class WebhookDispatcher {
   async run(stop: AbortSignal): Promise<void> {
     const open = new Set<Promise<void>>();
     while (!stop.aborted) {
+      const busyBefore = this.busyEndpoints();
       const claimed = await this.claimSafely();
-      const leftOut = this.busyEndpoints();
+      const leftOut = [...busyBefore, ...this.busyEndpoints()];
       if (claimed.length > 0) {
         // not awaited: a slow receiver must not delay the others
         const handled = this.handle(claimed, stop).then(

@@ -7,6 +7,7 @@ import { messageHash } from './codec/message-hash';
 import { readParts } from './codec/parts';
 import { readKeys } from './foreign';
 import type { SolanaNode } from './node';
+import { RpcError } from './rpc';
 
 /**
  * Blocks behind the one whose hash a message has that may hold it: 150 by what nodes say (MAX_PROCESSING_AGE of Agave), and one more by how
@@ -119,7 +120,9 @@ export async function findExpiry(
   const end = await node.header(endSlot);
   if (!end || !follows(end, last) || end.height <= ends) return lacking();
   // the chain may have changed for how many blocks a hash is good: then more of them would have to be looked at
-  if ((await goodFor(node)) > validBlocks) return lacking();
+  const goodFor = await readLife(node);
+  if (goodFor === null) return { state: 'open' };
+  if (goodFor > validBlocks) return { state: 'lacking' };
   if (await node.isBlockhashValid(toBase58(blockhash))) return behind.length > maxDoubted ? lacking() : { state: 'open' };
   const proof = {
     ...{ start_slot: start.slot, start_hash: start.blockhash, last_block_height: ends },
@@ -128,11 +131,14 @@ export async function findExpiry(
   return { state: 'expired', proof };
 }
 
-/** How many blocks behind its own the newest final hash is good for, as the node says. */
-async function goodFor(node: SolanaNode): Promise<number> {
+/** How many blocks behind its own the newest final hash is good for, as the node says; null: it does not show that block yet. */
+async function readLife(node: SolanaNode): Promise<number | null> {
   const { slot, lastValidBlockHeight } = await node.latest();
-  const header = await node.header(slot);
-  return header ? lastValidBlockHeight - header.height : Infinity;
+  const header = await node.header(slot).catch((error: unknown) => {
+    if (error instanceof RpcError) return null;
+    throw error;
+  });
+  return header && lastValidBlockHeight - header.height;
 }
 
 const follows = ({ parentHash, parentSlot, height }: Header, last: Header): boolean =>

@@ -101,7 +101,8 @@ const pageOf = (table: ListedTable, where: Record<string, string>): string =>
     ...[`'${table.table}'`, client, client, 'null'],
     ...Object.values(where),
   );
-const literal = ({ text, values }: Statement): string => withValues(text, ...values.map((value) => `'${String(value)}'`));
+const literal = ({ text, values }: Statement): string =>
+  withValues(text, ...values.map((value) => (Array.isArray(value) ? `'{${value.join(',')}}'` : `'${String(value)}'`)));
 /** Ids are those of `md5` in the rows. */
 const idOf = (name: string): string =>
   createHash('md5')
