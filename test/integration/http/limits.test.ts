@@ -7,6 +7,7 @@ import { body } from '../../../src/http/validate';
 import { mfaCode } from '../../../src/mfa/request';
 import { createLogger } from '../../../src/platform/logging';
 import { metrics } from '../../../src/platform/metrics';
+import { readDocument } from '../../openapi';
 import {
   buildTenant,
   createFixture,
@@ -221,11 +222,9 @@ test('routes with an mfa_code in their body get a stricter limit automatically, 
     expect(refused.headers.get('ratelimit')).toMatch(/^"client";r=\d+;t=\d+, "mfa";r=0;t=\d+$/);
     expect(refused.headers.get('ratelimit-policy')).toMatch(/^"client";q=\d+;w=10, "mfa";q=3;w=10$/);
     expect((await put('/open')).status).toBe(200);
-    const document = (await (await fetch(`http://127.0.0.1:${server.port}/api/v1/openapi.json`)).json()) as {
-      paths: Record<string, { put: { responses: Record<string, { headers: object }> } }>;
-    };
+    const document = readDocument(await (await fetch(`http://127.0.0.1:${server.port}/api/v1/openapi.json`)).json());
     for (const path of ['/open', '/guarded']) {
-      const { responses } = document.paths[path]?.put ?? { responses: {} };
+      const { responses } = document.paths[path]?.['put'] ?? { responses: {} };
       for (const status of ['200', '400', '429'])
         expect(Object.keys(responses[status]?.headers ?? {})).toEqual(expect.arrayContaining(['RateLimit', 'RateLimit-Policy']));
       expect(Object.keys(responses['401']?.headers ?? {})).not.toContain('RateLimit');
