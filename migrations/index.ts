@@ -58,7 +58,6 @@ import { AttemptLeases0074 } from './0074-attempt-leases';
 import { OutboxTurns0077 } from './0077-outbox-turns';
 import { ListFilters0080 } from './0080-list-filters';
 import { ExternalIds0081 } from './0081-external-ids';
-import { ListOrder0082 } from './0082-list-order';
 import { PooledKeys0070 } from './0070-pooled-keys';
 
 /** In this order. A released migration is never edited: a change is a new file. */
@@ -124,5 +123,4 @@ export const migrations = [
   OutboxTurns0077,
   ListFilters0080,
   ExternalIds0081,
-  ListOrder0082,
 ];

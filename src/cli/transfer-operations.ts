@@ -54,7 +54,7 @@ export class TransferOperations {
       ...(clientId !== undefined && { clientId }),
       ...(status !== undefined && { status }),
     };
-    return this.database.manager.find(TransactionEntity, { where, order: { createdAt: 'DESC', txId: 'DESC' }, take: limit });
+    return this.database.manager.find(TransactionEntity, { where, order: { txId: 'DESC' }, take: limit });
   }
 
   async show(txId: string): Promise<TransferReport> {

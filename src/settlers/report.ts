@@ -51,7 +51,7 @@ export async function reportSettlers(manager: EntityManager, getFamily: GetFamil
         select (percentile_disc(0.5) within group (order by last.amount))::text as gas from (
           select t.amount from transactions t
            where t.account_id = s.account_id and t.direction = 'out' and not t.is_held and not t.is_signed
-           order by t.created_at desc, t.tx_id desc limit 100) last) g
+           order by t.tx_id desc limit 100) last) g
       where $1::text is null or s.chain = $1
       order by s.chain, s.settler_id`,
     [chain ?? null],

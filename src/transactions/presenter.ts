@@ -1,6 +1,5 @@
 import { formatAmount } from '../platform/money';
 import type { TransactionEntity } from './entity';
-import { toCursor } from './cursor';
 import type { TransactionDetailView, TransactionPageView, TransactionView } from './schema';
 import type { ListedTransaction, ListedTransactions, LiveTransaction } from './service';
 
@@ -52,7 +51,7 @@ export const presentTransactions = ({ rows, total, hasMore, next }: ListedTransa
   data: rows.map(presentListedTransaction),
   total,
   has_more: hasMore,
-  next: next && toCursor(next),
+  next,
 });
 
 export function presentTransactionDetails({ details, isOwnAddress, live }: LiveTransaction): TransactionDetailView {

@@ -4,7 +4,6 @@ import { countListed } from '../http/list-totals';
 import type { LimitOffset } from '../http/pagination';
 import { isUuid } from '../platform/ids';
 import type { NamedRows } from './shown-addresses';
-import type { Position } from './cursor';
 import { isTotalKept, type TransactionFilter, toWhere } from './filter';
 import { countedAtMost } from './schema';
 import {
@@ -14,17 +13,17 @@ import {
   findListed,
   type ListWhere,
   nothingShown,
-  type PlacedRow,
+  type ListedRow,
   type Shown,
   type Timeline,
 } from './shown-rows';
 
 export interface TransactionPage extends LimitOffset {
   /** What the list has after this row; `offset` is 0 then. */
-  after?: Position | undefined;
+  after?: string | undefined;
 }
 
-export interface ListedPart extends Shown<PlacedRow> {
+export interface ListedPart extends Shown<ListedRow> {
   total: number;
   hasMore: boolean;
 }
@@ -80,7 +79,7 @@ export class TransactionRepository {
     const where = toWhere(clientId, filter);
     // one row more than is shown: rows may arrive between the two statements, and the total is of another moment
     const newest = () => findListed(this.manager, where, { order: 'desc', limit: limit + 1, offset });
-    const fromNewest = ({ rows, named }: Shown<PlacedRow>, total: number) => ({
+    const fromNewest = ({ rows, named }: Shown<ListedRow>, total: number) => ({
       ...{ rows: rows.slice(0, limit), named },
       ...{ total, hasMore: rows.length > limit },
     });

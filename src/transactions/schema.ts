@@ -14,7 +14,6 @@ import {
   timestamp,
   view,
 } from '../http/schemas';
-import { cursorPattern, type Position, readCursor } from './cursor';
 import { type TransactionStatus, transactionStatuses } from './entity';
 import { shownTypes } from './types';
 
@@ -32,7 +31,7 @@ export interface ListTransactions extends PageQuery {
   to_address?: string;
   created_after?: Date;
   created_before?: Date;
-  after?: Position;
+  after?: string;
 }
 
 const statusName = `(${transactionStatuses.join('|')})`;
@@ -49,8 +48,7 @@ const statuses = () =>
 
 const cursor = () =>
   Joi.string()
-    .pattern(cursorPattern)
-    .custom((value: string, helpers) => readCursor(value) ?? helpers.error('string.pattern.base'))
+    .pattern(/^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/)
     .messages({ 'string.pattern.base': '{{#label}} must be the next of an answer' });
 
 export const listTransactions = Joi.object<ListTransactions>({

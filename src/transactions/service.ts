@@ -1,7 +1,6 @@
 import type { OwnAddresses } from '../accounts/own-addresses';
 import type { LiveStatus } from '../messages/progress';
 import { notFound } from '../platform/errors';
-import type { Position } from './cursor';
 import type { TransactionFilter } from './filter';
 import type { TransactionDetails, TransactionPage, TransactionRepository } from './repository';
 import type { LiveStatusCache } from './live-status';
@@ -19,8 +18,8 @@ export interface ListedTransactions {
   /** Of the list, not of the page. */
   total: number;
   hasMore: boolean;
-  /** Where the page ends; null where the list does. */
-  next: Position | null;
+  /** The last one of the page; null where the list ends. */
+  next: string | null;
 }
 
 export interface LiveTransaction extends Omit<ListedTransaction, 'tx'> {
@@ -39,7 +38,7 @@ export class TransactionService {
     const { rows, named, total, hasMore } = await this.transactions.list(clientId, filter, page);
     const own = await withOwnAddressAmong(this.transactions.manager, this.addresses, rows, named);
     const shown = rows.map((tx) => ({ tx, isOwnAddress: own.has(tx.txId) }));
-    return { rows: shown, total, hasMore, next: (hasMore && rows.at(-1)?.position) || null };
+    return { rows: shown, total, hasMore, next: (hasMore && rows.at(-1)?.txId) || null };
   }
 
   /** A transaction with, while it is running, the state of its workflow; reading never fails because of the latter. */

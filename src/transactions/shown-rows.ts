@@ -4,7 +4,6 @@ import type { LimitOffset } from '../http/pagination';
 import { entityColumns } from '../platform/entity-columns';
 import { WalletEntity } from '../wallets/entity';
 import { TransactionEntity } from './entity';
-import { type Position, toTimestamp } from './cursor';
 import type { NamedRows } from './shown-addresses';
 
 /** Rows of transactions as the API shows them, with those that say whether their addresses may be shown: one statement reads all of it. */
@@ -127,7 +126,7 @@ export interface ListWhere {
   /** Excluded. */
   createdBefore?: Date | undefined;
   /** Only rows that the list has after this one. */
-  after?: Position | undefined;
+  after?: string | undefined;
 }
 
 /**
@@ -139,7 +138,7 @@ function toBranches({ among, createdAfter, createdBefore, after }: ListWhere, va
   const range = [
     ...(createdAfter ? [`created_at >= ${place(createdAfter.toISOString())}::timestamptz`] : []),
     ...(createdBefore ? [`created_at < ${place(createdBefore.toISOString())}::timestamptz`] : []),
-    ...(after ? [`(created_at, tx_id) < (${place(toTimestamp(after.createdAt))}::timestamptz, ${place(after.txId)}::uuid)`] : []),
+    ...(after === undefined ? [] : [`tx_id < ${place(after)}::uuid`]),
   ];
   // a hash or an external id decides alone: the order of an index gains nothing
   const isDecided = among.some(([column]) => column === 'tx_hash' || column === 'external_id');
@@ -156,14 +155,13 @@ function toBranches({ among, createdAfter, createdBefore, after }: ListWhere, va
 /** Limit and offset are in the text: the plan depends on them. */
 export function listStatement(where: ListWhere, { order, limit, offset }: ListedPage): Statement {
   const values: unknown[] = [];
-  const inOrder = (alias = '') => `order by ${alias}created_at ${order}, ${alias}tx_id ${order}`;
+  const inOrder = (alias = '') => `order by ${alias}tx_id ${order}`;
   const first = `limit ${BigInt(limit) + BigInt(offset)}`;
   const branches = toBranches(where, values).map(
     (branch) => `(select * from transactions where ${branch} ${inOrder()} ${first})`,
   );
   const text = `with t as (select * from (${branches.join(' union all ')}) b ${inOrder()} limit ${BigInt(limit)} offset ${BigInt(offset)})
-    select ${listedColumns.select('t')}, (extract(epoch from t.created_at) * 1000000)::bigint as "createdMicroseconds", ${namedColumns}
-      from t ${joinNamed} ${inOrder('t.')}`;
+    select ${listedColumns.select('t')}, ${namedColumns} from t ${joinNamed} ${inOrder('t.')}`;
   return { text, values };
 }
 
@@ -179,17 +177,9 @@ export function countStatement(where: ListWhere, atMost: number): Statement {
   };
 }
 
-/** A row, and where it stands in the list. */
-export interface PlacedRow extends ListedRow {
-  position: Position;
-}
-
-export async function findListed(manager: EntityManager, where: ListWhere, page: ListedPage): Promise<Shown<PlacedRow>> {
+export async function findListed(manager: EntityManager, where: ListWhere, page: ListedPage): Promise<Shown<ListedRow>> {
   const { text, values } = listStatement(where, page);
-  return toShown(await manager.query<Raw[]>(text, values), (raw) => {
-    const row = listedColumns.read(raw, 't');
-    return row && { ...row, position: { createdAt: BigInt(raw['createdMicroseconds'] as string), txId: row.txId } };
-  });
+  return toShown(await manager.query<Raw[]>(text, values), (raw) => listedColumns.read(raw, 't'));
 }
 
 export interface ShownDetails extends Shown<DetailedRow> {

@@ -112,7 +112,7 @@ const idOf = (name: string): string =>
 const ofClient = (...more: ListWhere['among']): ListWhere => ({ among: [['client_id', [idOf('c7')]], ...more] });
 const listOf = (where: ListWhere): string => literal(listStatement(where, firstPage));
 const recent = { createdAfter: new Date(Date.now() - 86_400_000), createdBefore: new Date(Date.now() - 3_600_000) };
-const cursor = { createdAt: BigInt(Date.now() - 86_400_000) * 1_000n, txId: idOf('t500') };
+const cursor = idOf('t500');
 const spent = withValues(spentToday, `md5('w7')::uuid`, `'ETH'`, transfer, 'true');
 
 test.each([
@@ -223,7 +223,7 @@ test.each([
   ['an account’s transactions', 'transactions_by_account', listOf(ofClient(['account_id', [idOf('a500')]]))],
   ['a client’s transactions of a chain that has few', 'transactions_by_client_and_chain', listOf(ofClient(['chain', ['base']]))],
   ['those after a cursor', 'transactions_by_client', listOf({ ...ofClient(), after: cursor })],
-  ['those of a period', 'transactions_by_client', listOf({ ...ofClient(), ...recent })],
+  ['those of a period', 'transactions_by_creation', listOf({ ...ofClient(), ...recent })],
   ['those in one of two states', 'transactions_by_status', listOf(ofClient(['status', ['PENDING', 'DETECTED']]))],
   [
     'those in a state, after a cursor',
@@ -239,7 +239,7 @@ test.each([
     'transactions_by_status',
     literal(countStatement(ofClient(['status', ['PENDING', 'DETECTED']]), 1_000)),
   ],
-  ['how many are of a period', 'transactions_by_client', literal(countStatement({ ...ofClient(), ...recent }, 1_000))],
+  ['how many are of a period', 'transactions_by_creation', literal(countStatement({ ...ofClient(), ...recent }, 1_000))],
   ['a client’s wallets', 'wallets_by_client', pageOf(listedWallets, { client_id: client })],
   ['a client’s accounts', 'accounts_by_client', pageOf(listedAccounts, { client_id: client })],
   ['a wallet’s accounts', 'accounts_by_wallet', pageOf(listedAccounts, { client_id: client, wallet_id: `md5('w50')::uuid` })],
