@@ -254,22 +254,29 @@ test('what has succeeded without moving anything fails once it is final, and eve
   const activities = fixture.at(fixture.anvil.url, fixture.anvil.url);
   await served.serve({
     chain: {
-      observe: (input) => activities.observe(input),
+      ...activities,
       broadcast: async (input) => {
         // the token returns success and moves nothing
         await fixture.anvil.client.setCode({ address, bytecode: '0x600160005260206000f3' });
-        return fixture.onChain.broadcast(input);
+        return activities.broadcast(input);
       },
     },
   });
   const txId = await served.submit();
-  await until('executed', async () => {
+  // the follower looks too: at both endpoints
+  const follow = async () => {
     await fixture.mine();
-    await fixture.follow();
+    await fixture.follow({ observe: (id) => activities.observe({ txId: id }) });
+  };
+  await until('executed', async () => {
+    await follow();
     return (await fixture.attempts(txId))[0]?.success === true;
   });
   await fixture.anvil.client.setCode({ address, bytecode });
-  await served.ends(txId, 'FAILED');
+  await until('it has ended', async () => {
+    await follow();
+    return (await served.status(txId)) === 'FAILED';
+  });
   expect(await fixture.transaction(txId)).toMatchObject({ failure_code: 'transfer_not_observed' });
   await booksAgree(fixture);
   await record(txId, 'transfer-failed-not-observed');
