@@ -50,11 +50,7 @@ export class AccountRepository {
     return manager.find(AccountAttestationEntity, { where: { accountId }, order: { node: 'ASC' } });
   }
 
-  async list(
-    clientId: string,
-    { walletId, chain }: AccountFilter,
-    { limit, offset }: LimitOffset,
-  ): Promise<[AccountEntity[], number]> {
+  async list(clientId: string, { walletId, chain }: AccountFilter, page: LimitOffset): Promise<[AccountEntity[], number]> {
     if (walletId !== undefined && !isUuid(walletId)) return [[], 0];
     const where: ColumnValues<'client_id' | 'wallet_id' | 'chain'> = [
       ['client_id', clientId],
@@ -62,7 +58,6 @@ export class AccountRepository {
       ...(chain === undefined ? [] : ([['chain', chain]] satisfies [['chain', string]])),
     ];
     const counted = { list: 'accounts', clientId, subjectId: walletId ?? clientId, chain } as const;
-    const page = { order: 'desc', limit, offset } as const;
     const [rows, total] = await findPage(this.database.manager, listedAccounts, where, counted, page);
     return [rows.flatMap((row) => columns.read(row, 't') ?? []), total];
   }

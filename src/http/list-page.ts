@@ -2,19 +2,13 @@ import type { EntityManager } from 'typeorm';
 import { type CountedRows, countedValues, listTotal } from './list-totals';
 import type { LimitOffset } from './pagination';
 
-export interface ListedPage extends LimitOffset {
-  order: 'asc' | 'desc';
-}
-
-/** A table whose rows are listed in the order of their ids. */
+/** A table whose rows are listed in the order of their ids, the newest first. */
 export interface ListedTable {
   table: string;
   /** The column of the id. */
   id: string;
   /** The select list; `t` is the table. */
   select: string;
-  /** What is joined to a row of the page. */
-  join?: string;
 }
 
 /** Columns and their values, all of which a row has to have. */
@@ -30,14 +24,14 @@ const totalValues = 4;
  * row, whose columns are null, but for the total. Limit and offset are in the text: the plan depends on them.
  */
 export function pageStatement(
-  { table, id, select, join = '' }: ListedTable,
+  { table, id, select }: ListedTable,
   columns: readonly string[],
-  { order, limit, offset }: ListedPage,
+  { limit, offset }: LimitOffset,
 ): string {
   const conditions = columns.map((column, index) => `${column} = $${totalValues + 1 + index}`).join(' and ');
   return `select n.total, ${select} from (${listTotal}) n
-    left join (select * from ${table} where ${conditions} order by ${id} ${order} limit ${BigInt(limit)} offset ${BigInt(offset)}) t on true
-    ${join} order by t.${id} ${order}`;
+    left join (select * from ${table} where ${conditions} order by ${id} desc limit ${BigInt(limit)} offset ${BigInt(offset)}) t on true
+    order by t.${id} desc`;
 }
 
 /** The rows of a page, and how many the whole list has. */
@@ -46,7 +40,7 @@ export async function findPage<C extends string>(
   table: ListedTable,
   where: ColumnValues<C>,
   counted: CountedRows,
-  page: ListedPage,
+  page: LimitOffset,
 ): Promise<[rows: PageRow[], total: number]> {
   const columns = where.map(([column]) => column);
   const values = [...countedValues(counted), ...where.map(([, value]) => value)];

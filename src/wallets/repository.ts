@@ -51,9 +51,8 @@ export class WalletRepository {
     return findWalletForUpdate(manager, { clientId, walletId });
   }
 
-  async list(clientId: string, { limit, offset }: LimitOffset): Promise<[WalletEntity[], number]> {
+  async list(clientId: string, page: LimitOffset): Promise<[WalletEntity[], number]> {
     const counted = { list: 'wallets', clientId, subjectId: clientId } as const;
-    const page = { order: 'desc', limit, offset } as const;
     const [rows, total] = await findPage(this.manager, listedWallets, [['client_id', clientId]], counted, page);
     return [rows.flatMap((row) => columns.read(row, 't') ?? []), total];
   }

@@ -21,7 +21,7 @@ const batchSize = 100;
  */
 const maxPerEndpoint = 40;
 /** With more of them an endpoint is left out: it would fill every batch with what it has no room for. */
-const maxToGetMore = maxPerEndpoint / 2;
+const lowWatermark = maxPerEndpoint / 2;
 /** Streams that one dispatcher is at. */
 const maxStreams = 500;
 const signalTimeoutMs = 5_000;
@@ -193,7 +193,7 @@ export class WebhookDispatcher {
   }
 
   private busyEndpoints(): string[] {
-    return [...this.atEndpoint].flatMap(([webhookId, count]) => (count > maxToGetMore ? [webhookId] : []));
+    return [...this.atEndpoint].flatMap(([webhookId, count]) => (count > lowWatermark ? [webhookId] : []));
   }
 
   private addAtEndpoint(rows: readonly UndispatchedRow[], each: 1 | -1): void {

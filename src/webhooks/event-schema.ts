@@ -1,12 +1,11 @@
 import Joi from 'joi';
+import { toComponentName } from '../http/openapi/components';
 import type { EventDocs } from '../http/openapi/events';
 import { id, timestamp, view } from '../http/schemas';
 import { factorView } from '../security-factors/schema';
 import { eventTransactionView } from '../transactions/schema';
 import { walletView } from '../wallets/schema';
 import type { EventKind } from './events';
-
-const updatedAt = timestamp().required();
 
 /** What each kind of event has as `data`, and when it is sent. */
 const events: Record<EventKind, { summary: string; data: Joi.Schema }> = {
@@ -22,7 +21,7 @@ const events: Record<EventKind, { summary: string; data: Joi.Schema }> = {
     summary: 'An entry of the address lists was changed',
     data: (factorView as Joi.ObjectSchema)
       .keys({
-        updated_at: updatedAt,
+        updated_at: timestamp().required(),
         change: Joi.string().valid('created', 'updated', 'activated', 'deactivated', 'deleted').required(),
       })
       .meta({ 'x-component': 'ChangedSecurityFactor' }),
@@ -42,14 +41,11 @@ const events: Record<EventKind, { summary: string; data: Joi.Schema }> = {
   },
 };
 
-/** `deposit.confirmed` as DepositConfirmedEvent. */
-const nameOf = (kind: string): string => `${kind.replace(/(?:^|[._])(\w)/g, (_, first: string) => first.toUpperCase())}Event`;
-
 /** Every event for the OpenAPI document. */
 export const eventDocs: (EventDocs & { kind: EventKind })[] = (Object.keys(events) as EventKind[]).map((kind) => ({
   kind,
   summary: events[kind].summary,
-  body: view(nameOf(kind), {
+  body: view(`${toComponentName(kind)}Event`, {
     type: Joi.string().valid(kind),
     timestamp: timestamp().description('When it happened'),
     data: events[kind].data,

@@ -6,6 +6,10 @@ export type Json = Record<string, unknown>;
 /** What is named once in the document and referred to elsewhere. */
 type Kind = 'schemas' | 'parameters' | 'headers' | 'responses';
 
+/** A name of a component: `page_size`, `webhook-id` and `deposit.confirmed` as PageSize, WebhookId and DepositConfirmed. */
+export const toComponentName = (name: string): string =>
+  name.replace(/(?:^|[^a-zA-Z0-9]+)([a-zA-Z0-9])/g, (_, first: string) => first.toUpperCase());
+
 interface Described {
   type?: string;
   allow?: unknown[];

@@ -3,7 +3,7 @@ import { basePath } from '../router';
 import { getFieldNames, type MiddlewareDocs, type Route } from '../route';
 import { serveDocument } from '../serve-document';
 import { toResponses } from './answers';
-import { Components, type Json } from './components';
+import { Components, type Json, toComponentName } from './components';
 import { type EventDocs, toWebhooks } from './events';
 import { problemSchemas } from './problem';
 import { describeTag } from './tags';
@@ -73,7 +73,7 @@ function toOperation(route: Route, components: Components): Json {
     ...(route.description && { description: route.description }),
     ...(!docs.some(({ authenticated }) => authenticated) && { security: [] }),
     parameters: [...pathParameters(route), ...queryParameters(docs, components), ...headerParameters(docs)].map((parameter) =>
-      components.named('parameters', pascal(parameter['name'] as string), parameter),
+      components.named('parameters', toComponentName(parameter['name'] as string), parameter),
     ),
     ...requestBody(route, docs, components),
     responses: toResponses(route, docs, components),
@@ -84,7 +84,7 @@ function requestBody({ id }: Route, docs: MiddlewareDocs[], components: Componen
   const { body, openBody } = docs.find((part) => part.body ?? part.openBody) ?? {};
   const schema = openBody ?? (body && getFieldNames(body).length > 0 ? body : undefined);
   if (!schema) return {};
-  const named = components.named('schemas', `${pascal(id ?? '')}Request`, components.toInput(schema));
+  const named = components.named('schemas', `${toComponentName(id ?? '')}Request`, components.toInput(schema));
   return { requestBody: { required: true, content: { 'application/json': { schema: named } } } };
 }
 
@@ -109,7 +109,3 @@ function queryParameters(docs: MiddlewareDocs[], components: Components): Json[]
 
 const headerParameters = (docs: MiddlewareDocs[]): Json[] =>
   docs.flatMap((part) => part.headers ?? []).map((header) => ({ in: 'header', ...header }));
-
-/** `page_size` and `Idempotency-Key` as PageSize and IdempotencyKey. */
-const pascal = (name: string): string =>
-  name.replace(/(?:^|[^a-zA-Z0-9]+)([a-zA-Z0-9])/g, (_, first: string) => first.toUpperCase());

@@ -1,5 +1,5 @@
 import type Joi from 'joi';
-import type { Components, Json } from './components';
+import { type Components, type Json, toComponentName } from './components';
 
 /** An event that webhook endpoints are sent. */
 export interface EventDocs {
@@ -20,14 +20,10 @@ const signed = {
 /** `webhooks` of the document: the requests that the gateway sends. */
 export function toWebhooks(events: EventDocs[], components: Components): Json {
   const parameters = Object.entries(signed).map(([name, description]) =>
-    components.named(
-      'parameters',
-      name.replace(/(?:^|-)(\w)/g, (_, first: string) => first.toUpperCase()),
-      {
-        ...{ name, in: 'header', required: true, description },
-        schema: { type: 'string' },
-      },
-    ),
+    components.named('parameters', toComponentName(name), {
+      ...{ name, in: 'header', required: true, description },
+      schema: { type: 'string' },
+    }),
   );
   return Object.fromEntries(
     events.map(({ kind, summary, body }) => [
