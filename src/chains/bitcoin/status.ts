@@ -1,6 +1,6 @@
 import type { AttemptState, AttemptStatus, FindOrigins, ImpossibleProof, KnownAttempt, Reservation } from '../chain-client';
 import type { EndpointList } from '../endpoints';
-import { withAgreement } from '../proofs';
+import { compareProofs, withAgreement } from '../proofs';
 import type { ChainDefinition, Hex, InclusionEffect } from '../types';
 import type { BitcoinBackend } from './backend';
 import { parseRawTransaction } from './block';
@@ -32,15 +32,14 @@ async function agree(
 ): Promise<AttemptStatus> {
   const { input, used_by: usedBy, block_number: block, block_hash: hash } = proof;
   if (typeof input !== 'string' || usedBy === undefined) throw new Error('it is no proof of a spent output');
-  const shown = await endpoints.each(async (node) => {
+  const said = await compareProofs(endpoints, async (node) => {
     const final = (await node.height()) - finalityDepth + 1;
     if (final < Number(block)) return 'early';
     const same = await proveSpent(node, final, input, usedBy);
     return same?.block_hash === hash ? 'same' : 'other';
   });
-  if (shown.every((said) => said === 'same')) return { attempt, state, proof: withAgreement(proof, shown.length) };
-  const isUnagreed = shown.some((said) => said !== 'same' && said !== 'early');
-  return { attempt, state: 'absent', ...(isUnagreed && { isUnagreed }) };
+  if (said === 'same') return { attempt, state, proof: withAgreement(proof, endpoints.size) };
+  return { attempt, state: 'absent', ...(said === 'other' && { isUnagreed: true }) };
 }
 
 /**

@@ -214,7 +214,7 @@ export class EvmChainClient implements ChainClient {
     return {
       size,
       run: <T>(work: (call: RpcCall) => Promise<T>) => this.ask(work),
-      every: (says: (call: RpcCall) => Promise<boolean>) => this.endpoints.every(says),
+      each: <T>(work: (call: RpcCall) => Promise<T>) => this.endpoints.each(work),
     };
   }
 

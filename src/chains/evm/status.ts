@@ -1,6 +1,6 @@
 import { type AttemptView, firstConclusive } from '../attempt-view';
 import type { AttemptState, AttemptStatus, ImpossibleProof, KnownAttempt, Reservation } from '../chain-client';
-import { withAgreement } from '../proofs';
+import { type AskEach, compareProofs, type ShownProof, withAgreement } from '../proofs';
 import type { ChainDefinition, TransactionIntent } from '../types';
 import { authorisationState } from './authorise/status';
 import { encodeIntent } from './codec';
@@ -10,10 +10,9 @@ import { findKnownUser, findNonceUser, type NonceUser, type Sender } from './non
 import type { RpcCall } from './rpc';
 import type { RpcTransaction } from './rpc-types';
 
-/** Runs a piece of work at one endpoint after the other, as Endpoints.run does; `every`: whether each of them says so. */
-interface Ask {
+/** `run`: runs a piece of work at one endpoint after the other, as Endpoints.run does. */
+interface Ask extends AskEach<RpcCall> {
   run<T>(work: (call: RpcCall) => Promise<T>): Promise<T>;
-  every(says: (call: RpcCall) => Promise<boolean>): Promise<boolean>;
   size: number;
 }
 
@@ -43,25 +42,11 @@ export async function askStatus(
   });
 }
 
-/** `early`: it has not come so far. */
-type Shown = 'same' | 'early' | 'other';
-
-async function compareProofs(endpoints: Ask, show: (call: RpcCall) => Promise<Shown>): Promise<Shown> {
-  const seen = new Set<Shown>();
-  const isSame = await endpoints.every(async (call) => {
-    const shown = await show(call);
-    seen.add(shown);
-    return shown === 'same';
-  });
-  if (isSame) return 'same';
-  return seen.has('early') && !seen.has('other') ? 'early' : 'other';
-}
-
 async function showProof(
   call: RpcCall,
   chain: ChainDefinition,
   { attempts, reservations, proof }: { attempts: KnownAttempt[]; reservations: Reservation[]; proof: ImpossibleProof },
-): Promise<Shown> {
+): Promise<ShownProof> {
   const head = Number(await call<string>('eth_blockNumber', []));
   const [first] = attempts;
   if (first?.intent.action?.type === 'authorisation') {
