@@ -3,7 +3,7 @@ import type { AlertLog } from '../../ledger/accounts';
 import { adjustFee } from '../../ledger/adjust-fee';
 import { findPosted } from '../../ledger/posted';
 import { endpointsNeeded, isDone } from '../../following/depth';
-import { Alarms } from '../../platform/alarms';
+import type { Alarms } from '../../platform/alarms';
 import { inTransaction } from '../../platform/database';
 import { correctGas } from '../../settlers/correct-gas';
 import type { TransactionEntity } from '../../transactions/entity';
@@ -82,6 +82,8 @@ export interface CorrectReorg {
   client: ChainClient;
   getSignedType: GetSignedType;
   logger: Logger;
+  /** They outlive a call: the follower calls it at every poll. */
+  alarms: Alarms;
   /** Called while the transfer is in no block, or in one with another effect. */
   onConfirmedReorged: (txId: string) => Promise<void>;
   /** Starts the workflow that has a refunded transfer cancelled which is in no block any more. */
@@ -95,19 +97,20 @@ export interface CorrectReorg {
  * its nonce is used up, unless a transaction from elsewhere has done that. Safe to repeat; the follower does so until the transfer stands.
  */
 export async function correctReorged(
-  { database, client, getSignedType, logger, onConfirmedReorged, cancelReopened }: CorrectReorg,
+  { onConfirmedReorged, cancelReopened, ...deps }: CorrectReorg,
   { txId }: { txId: string },
 ): Promise<void> {
+  const { database, client, logger } = deps;
   let outcome = await reconcileReorg({ database, log: logger }, { txId });
-  if (outcome === 'unagreed' && (await agreeAgain({ database, client, getSignedType, logger }, txId)))
+  if (outcome === 'unagreed' && (await agreeAgain(deps, txId)))
     outcome = await reconcileReorg({ database, log: logger }, { txId });
   if (outcome === 'stands') {
     logger.info({ tx_id: txId }, 'the transfer was included again with the same effect');
     return;
   }
   if (outcome === 'absent') {
-    if (await endIfUsedUp(toObserving({ database, client, getSignedType, logger }), txId)) return;
-    await includeAgain({ database, client, getSignedType, logger }, txId);
+    if (await endIfUsedUp(toObserving(deps), txId)) return;
+    await includeAgain(deps, txId);
     if (await isCancellationDue(database.manager, client.chain, txId)) await cancelReopened(txId);
   }
   await onConfirmedReorged(txId);
@@ -115,15 +118,13 @@ export async function correctReorged(
 
 type Correcting = Omit<CorrectReorg, 'onConfirmedReorged' | 'cancelReopened'>;
 
-const toObserving = ({ client, logger, ...rest }: Correcting): ObserveDependencies => ({
+const toObserving = ({ client, ...rest }: Correcting): ObserveDependencies => ({
   ...rest,
-  logger,
   clients: new Map([[client.chain.name, client]]),
-  alarms: new Alarms(logger),
 });
 
 /** Whether every endpoint shows that it has failed in its new block too. */
-async function agreeAgain({ database, client, getSignedType, logger }: Correcting, txId: string): Promise<boolean> {
+async function agreeAgain({ database, client, getSignedType, alarms }: Correcting, txId: string): Promise<boolean> {
   const { manager } = database;
   const transfer = await findTransaction(manager, txId);
   const intent = await getSignedType(transfer.transactionType).loadIntent(manager, transfer);
@@ -131,15 +132,16 @@ async function agreeAgain({ database, client, getSignedType, logger }: Correctin
   if (!attempt?.inclusion) return false;
   const { hash: id, blockNumber, ...effect } = attempt.inclusion;
   const included = { id, effect: { ...effect, blockNumber: Number(blockNumber) } };
-  return agreeOnEnd({ database, alarms: new Alarms(logger) }, client, { transfer, intent, attempt }, included);
+  return agreeOnEnd({ database, alarms }, client, { transfer, intent, attempt }, included);
 }
 
 /** Whoever has sent what was handed out has its signature: only the chain knows what became of it. */
-async function includeAgain({ database, client, getSignedType, logger }: Correcting, txId: string): Promise<void> {
+async function includeAgain(deps: Correcting, txId: string): Promise<void> {
+  const { database, client, getSignedType, logger } = deps;
   const { transactionType, status } = await findTransaction(database.manager, txId);
   if (!getSignedType(transactionType).isHandedOut) return sendExecutedAgain(database.manager, { client, logger }, txId);
   if (status !== 'CONFIRMED') return;
-  const { state } = await observeTransfer(toObserving({ database, client, getSignedType, logger }), { txId });
+  const { state } = await observeTransfer(toObserving(deps), { txId });
   if (state !== 'impossible') return;
   // it has not left the account after all
   await inTransaction(database, async (manager) => freeze(manager, await findTransactionForUpdate(manager, txId), logger));

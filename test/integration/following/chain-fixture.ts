@@ -16,6 +16,7 @@ import { followChain } from '../../../src/following/follower';
 import { FundingMemory } from '../../../src/following/funding-memory';
 import { ObservationNotifier } from '../../../src/following/observation-notifier';
 import type { DepositsPort, FollowOptions, SignalTransfer } from '../../../src/following/ports';
+import { Alarms } from '../../../src/platform/alarms';
 import { createLogger } from '../../../src/platform/logging';
 import { getSignedType as productTypes } from '../../../src/signed-types';
 import type { GetSignedType } from '../../../src/transactions/signed-type';
@@ -102,6 +103,7 @@ export async function createChainFixture({ client, getFamily, symbols, getSigned
       return Promise.resolve();
     },
     chainAlarms: new ChainAlarms(logger),
+    alarms: new Alarms(logger),
     logger,
   };
   const ledger = createTestLedger({ database, registry, getFamily, getSignedType });

@@ -1,4 +1,5 @@
 import { verifyLedger } from '../../../src/ledger/verify';
+import { Alarms } from '../../../src/platform/alarms';
 import { correctReorged } from '../../../src/transfers/confirm/reconcile-reorg';
 import { createToyFixture, type ToyFixture } from '../../toy-chain/fixture';
 import { refuseAttempt } from '../../refusals';
@@ -36,7 +37,8 @@ async function follow(): Promise<object[]> {
   const { onConfirmedReorged } = options;
   await fixture.follow({
     logger,
-    onConfirmedReorged: (txId) => correctReorged({ ...options, client, logger, onConfirmedReorged }, { txId }),
+    onConfirmedReorged: (txId) =>
+      correctReorged({ ...options, client, logger, alarms: new Alarms(logger), onConfirmedReorged }, { txId }),
   });
   return alerts;
 }

@@ -4,6 +4,7 @@ import { followChain } from '../../../src/following/follower';
 import { FundingMemory } from '../../../src/following/funding-memory';
 import { ObservationNotifier } from '../../../src/following/observation-notifier';
 import { verifyLedger } from '../../../src/ledger/verify';
+import { Alarms } from '../../../src/platform/alarms';
 import { correctReorged } from '../../../src/transfers/confirm/reconcile-reorg';
 import { randomAddress } from '../../factories';
 import { createFollowFixture, type FollowFixture } from './fixture';
@@ -280,7 +281,8 @@ describe('reorganisations', () => {
       error: { value: (facts: { alert?: string }) => void alerts.push(facts) },
       child: { value: () => logger },
     }) as typeof options.logger;
-    const onConfirmedReorged = (it: string) => correctReorged({ ...options, logger, client }, { txId: it });
+    const onConfirmedReorged = (it: string) =>
+      correctReorged({ ...options, logger, alarms: new Alarms(logger), client }, { txId: it });
     const follow = () => fixture.follow({ logger, onConfirmedReorged });
     await follow();
     expect(alerts).toContainEqual({ alert: 'refund_not_final', chain: fixture.chain.name, tx_id: txId });

@@ -5,6 +5,7 @@ import { evmFamily } from '../../../src/chains/evm/family';
 import type { NotCancelled } from '../../../src/messages/transfer';
 import { cancelReopenedWorkflowId } from '../../../src/messages/workflow-ids';
 import { createDatabase } from '../../../src/platform/database';
+import { Alarms } from '../../../src/platform/alarms';
 import { correctReorged } from '../../../src/transfers/confirm/reconcile-reorg';
 import { findUnexecutedBefore } from '../../../src/transfers/line';
 import { isReopened } from '../../../src/transfers/reopened';
@@ -44,7 +45,8 @@ const follow = (alerts: unknown[] = [], beats?: number) => {
     asked.push(row?.is_read === true);
     return startCancelReopened(served.client, txId);
   };
-  const onConfirmedReorged = (txId: string) => correctReorged({ ...options, cancelReopened, logger, client }, { txId });
+  const onConfirmedReorged = (txId: string) =>
+    correctReorged({ ...options, cancelReopened, logger, alarms: new Alarms(logger), client }, { txId });
   const stop = new AbortController();
   let left = beats ?? 0;
   const heartbeat = () => {

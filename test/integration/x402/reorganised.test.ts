@@ -5,6 +5,7 @@ import { authorizationDigest } from '../../../src/chains/evm/payments/typed-data
 import { findAwaited } from '../../../src/following/observations';
 import { verifyLedger, type VerifyOptions } from '../../../src/ledger/verify';
 import { GatewayError } from '../../../src/platform/errors';
+import { Alarms } from '../../../src/platform/alarms';
 import { correctReorged } from '../../../src/transfers/confirm/reconcile-reorg';
 import { readSettlements } from '../../../src/x402/settlement/state';
 import { createTestLedger } from '../../ledger';
@@ -123,7 +124,8 @@ test('one that is reverted in its new block is an alert, and its settler has pai
   const logger = Object.create(options.logger, {
     error: { value: (alert: unknown) => void alerts.push(alert) },
   }) as typeof options.logger;
-  const onConfirmedReorged = (it: string) => correctReorged({ ...options, logger, client }, { txId: it });
+  const onConfirmedReorged = (it: string) =>
+    correctReorged({ ...options, logger, alarms: new Alarms(logger), client }, { txId: it });
   await follow({ onConfirmedReorged });
   await mine(2);
   await follow({ onConfirmedReorged });

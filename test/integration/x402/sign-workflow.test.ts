@@ -8,6 +8,7 @@ import { ChainRegistry } from '../../../src/chains/registry';
 import type { Hex, JsonObject, TokenDefinition } from '../../../src/chains/types';
 import { GatewayError } from '../../../src/platform/errors';
 import { newId } from '../../../src/platform/ids';
+import { Alarms } from '../../../src/platform/alarms';
 import { correctReorged } from '../../../src/transfers/confirm/reconcile-reorg';
 import { observationSignaller, transferWorkflowsOn } from '../../../src/transfers/start/workflows';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
@@ -255,7 +256,10 @@ describe('confirmed, and its block is reorganised away', () => {
       error: (alert: object) => void alerts.push(alert),
     });
     const onConfirmedReorged = (it: string) =>
-      correctReorged({ ...options, logger, client, onConfirmedReorged: options.onConfirmedReorged }, { txId: it });
+      correctReorged(
+        { ...options, logger, alarms: new Alarms(logger), client, onConfirmedReorged: options.onConfirmedReorged },
+        { txId: it },
+      );
     return once({ logger, onConfirmedReorged });
   };
 
