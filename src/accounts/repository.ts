@@ -52,11 +52,9 @@ export class AccountRepository {
 
   async list(clientId: string, { walletId, chain }: AccountFilter, page: LimitOffset): Promise<[AccountEntity[], number]> {
     if (walletId !== undefined && !isUuid(walletId)) return [[], 0];
-    const where: ColumnValues<'client_id' | 'wallet_id' | 'chain'> = [
-      ['client_id', clientId],
-      ...(walletId === undefined ? [] : ([['wallet_id', walletId]] satisfies [['wallet_id', string]])),
-      ...(chain === undefined ? [] : ([['chain', chain]] satisfies [['chain', string]])),
-    ];
+    const where: ColumnValues<'client_id' | 'wallet_id' | 'chain'> = [['client_id', clientId]];
+    if (walletId !== undefined) where.push(['wallet_id', walletId]);
+    if (chain !== undefined) where.push(['chain', chain]);
     const counted = { list: 'accounts', clientId, subjectId: walletId ?? clientId, chain } as const;
     const [rows, total] = await findPage(this.database.manager, listedAccounts, where, counted, page);
     return [rows.flatMap((row) => columns.read(row, 't') ?? []), total];

@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import { assetTypes } from '../chains/types';
-import { amountOut, view } from '../http/schemas';
+import { amountOut, oneOf, view } from '../http/schemas';
 
 export interface TokenView {
   symbol: string;
@@ -29,7 +29,7 @@ const tokenView = view<TokenView>('ChainToken', {
   symbol: Joi.string(),
   name: Joi.string(),
   decimals: Joi.number().integer().min(0),
-  asset_type: Joi.string().valid(...assetTypes),
+  asset_type: oneOf('AssetType', assetTypes),
   contract_address: Joi.string().allow(null).description('null: the native coin'),
 });
 

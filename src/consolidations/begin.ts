@@ -83,11 +83,7 @@ export async function beginConsolidation(
   try {
     return await inTransaction(deps.database, (manager) => begin(manager, found, request, actor));
   } catch (cause) {
-    throw (
-      toHoldRefusal(cause, { chain, token: chain.native, tokenSymbol: chain.native.symbol, amount: 0n }) ??
-      toReconcileRequired(cause) ??
-      cause
-    );
+    throw toHoldRefusal(cause, { chain, tokenSymbol: chain.native.symbol, amount: 0n }) ?? toReconcileRequired(cause) ?? cause;
   }
 }
 

@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import { tokenBySymbol } from '../chains/registry';
 import type { AttemptKind, ChainDefinition, TokenDefinition } from '../chains/types';
 import { findLedgerAccountsOfForUpdate } from '../ledger/accounts';
 import type { LedgerAccountEntity } from '../ledger/entity';
@@ -66,15 +67,13 @@ export function placeTransferHold(manager: EntityManager, { txId, source, amount
 
 interface HeldRequest {
   chain: ChainDefinition;
-  /** As the registry has it; undefined where it has none. */
-  token: TokenDefinition | undefined;
   tokenSymbol: string;
   /** Atomic units. */
   amount: bigint;
 }
 
 /** Why a COMMIT refused the hold of a transfer: business_error for a frozen account, insufficient_balance; null for any other error. */
-export function toHoldRefusal(error: unknown, { chain, token, tokenSymbol, amount }: HeldRequest): GatewayError | null {
+export function toHoldRefusal(error: unknown, { chain, tokenSymbol, amount }: HeldRequest): GatewayError | null {
   const accounts = readUncovered(error);
   if (!accounts) return null;
   const { name, native } = chain;
@@ -83,6 +82,7 @@ export function toHoldRefusal(error: unknown, { chain, token, tokenSymbol, amoun
   const isNative = tokenSymbol === native.symbol;
   const held = accounts.find(({ symbol }) => symbol === tokenSymbol);
   if (!held || held.available < amount) {
+    const token = tokenBySymbol(chain, tokenSymbol);
     const extra = held && token && toAmounts(held, token);
     return new GatewayError('insufficient_balance', `The available balance of ${tokenSymbol} on ${name} is too small`, {
       ...(extra && { extra }),

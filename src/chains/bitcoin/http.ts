@@ -1,4 +1,4 @@
-const usualMs = 10_000;
+export const usualMs = 10_000;
 /** For a full block or the list of a pool over a slow line: only the follower asks for them, and nobody waits for a single one. */
 export const blockMs = 60_000;
 /** A full block has 4 MB, which are twice as many hex digits; the list of a pool has 67 for each of at most 300,000 transactions. */

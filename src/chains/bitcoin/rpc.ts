@@ -1,6 +1,6 @@
 import { type Answer, createPost } from '../post';
 import { readObject } from './answers';
-import { maxResponseBytes } from './http';
+import { maxResponseBytes, usualMs } from './http';
 
 /** JSON-RPC over HTTP as Bitcoin Core and btcd serve it. */
 
@@ -19,7 +19,6 @@ export class NodeRefusal extends Error {
 /** The result is of the type that the node gives it. @throws NodeRefusal; Error, which contains neither url nor credentials, when there is no usable response. */
 export type RpcCall = <T>(method: string, params: unknown[], timeoutMs?: number) => Promise<T>;
 
-const usualMs = 10_000;
 /** Bitcoin Core lets 16 requests wait (-rpcworkqueue). */
 const maxConnections = 16;
 

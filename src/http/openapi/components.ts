@@ -20,12 +20,8 @@ interface Described {
 
 /** Collects the named parts of the document and replaces them by references. */
 export class Components {
-  private readonly parts: Record<Kind, Record<string, Json>> = { schemas: {}, parameters: {}, headers: {}, responses: {} };
-
   /** `components` of the document, by kind and name. */
-  all(): Record<Kind, Record<string, Json>> {
-    return this.parts;
-  }
+  readonly parts: Record<Kind, Record<string, Json>> = { schemas: {}, parameters: {}, headers: {}, responses: {} };
 
   toSchema(schema: Joi.Schema): Json {
     return this.refer(parseJoi(schema, 'open-api-3.1')) as Json;

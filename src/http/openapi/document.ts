@@ -42,7 +42,7 @@ export function toDocument(routes: Route[], { environment, events }: DocumentPar
     (paths[path] ??= {})[route.method] = toOperation(route, components);
   }
   const webhooks = toWebhooks(events, components);
-  const { schemas, ...others } = components.all();
+  const { schemas, ...others } = components.parts;
   return {
     openapi: '3.1.0',
     info: {
