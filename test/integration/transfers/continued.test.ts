@@ -3,6 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { statusQuery } from '../../../src/messages/progress';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import { abandonUpdate, chainObservedSignal, retryUpdate } from '../../../src/messages/transfer';
+import { GatewayError } from '../../../src/platform/errors';
 import { booksAgree, ServedWorkflows, until } from './served';
 
 /** A transfer whose history has become long. */
@@ -55,7 +56,16 @@ test('a parked transfer that is retried again and again continues in a new run; 
   await served.record(transferWorkflowId(txId), 'transfer-parked-continued', { runId: runs[0] });
   await isParked();
   isRefused = false;
-  expect(await served.operations.retry(txId)).toBe('retrying');
+  // refused while the run that has gone on writes that it is parked
+  await until('retried', () =>
+    served.operations.retry(txId).then(
+      (answer) => answer === 'retrying',
+      (error: unknown) => {
+        if (!(error instanceof GatewayError && error.code === 'business_error')) throw error;
+        return false;
+      },
+    ),
+  );
   await until('followed', async () => (await newest.query(statusQuery)).step === 'confirm');
   for (let times = 0; times < 50; times += 1)
     await expect(newest.executeUpdate(abandonUpdate)).rejects.toMatchObject({ cause: { type: 'business_error' } });

@@ -65,6 +65,12 @@ const attempts = async (txId: string) =>
   (await served.fixture.attempts(txId)).map(
     ({ kind, block_number: block }) => `${String(kind)}${block === null ? '' : ' included'}`,
   );
+/** One cancellation is included; on a slow machine another one is signed, once the first has had the chain's time in vain. */
+const expectCancelled = async (txId: string) => {
+  const [first, ...cancellations] = await attempts(txId);
+  expect(first).toBe('first');
+  expect(cancellations.filter((attempt) => attempt !== 'cancellation')).toEqual(['cancellation included']);
+};
 const stands = async (txId: string) => {
   const { block_hash: hash } = await served.fixture.transaction(txId);
   return (await served.fixture.attempts(txId)).some(({ block_hash: included }) => included === hash);
@@ -144,12 +150,13 @@ test('a reverted transfer that is reorganised away after its finality has its no
     await step(alerts);
     return (await stands(txId)) && (await stands(later));
   });
-  expect(await attempts(txId)).toEqual(['first', 'cancellation included']);
+  await expectCancelled(txId);
   expect(await attempts(later)).toEqual(['first included']);
   expect(await nonceOf()).toBe(2);
   expect(await balanceOf(to)).toBe(0n);
   // its end stays what it was, at the fee of the cancellation; the books agree with the chain
-  const [first, cancellation] = await served.fixture.attempts(txId);
+  const [first, ...cancellations] = await served.fixture.attempts(txId);
+  const cancellation = cancellations.find(({ block_number: block }) => block !== null);
   expect(await served.fixture.transaction(txId)).toMatchObject({
     ...{ status: 'FAILED', failure_code: 'reverted_on_chain', tx_hash: cancellation?.tx_hash },
     failure_message: `${String(first?.tx_hash)} was reverted on chain; after a reorganisation the cancellation ${String(cancellation?.tx_hash)} has taken its place`,
@@ -161,13 +168,13 @@ test('a reverted transfer that is reorganised away after its finality has its no
     await step();
     return (await served.fixture.transaction(txId)).finalized_at !== null;
   });
-  expect(await attempts(txId)).toEqual(['first', 'cancellation included']);
+  await expectCancelled(txId);
   await served.record(cancelReopenedWorkflowId(txId), 'cancel-reopened');
   // what is final again, and what was never reopened
   for (const id of [txId, later]) {
     await startCancelReopened(served.client, id);
     await served.client.workflow.getHandle(cancelReopenedWorkflowId(id)).result();
-    expect((await attempts(id)).at(-1)).toContain('included');
+    expect((await attempts(id)).filter((attempt) => attempt.endsWith('included'))).toHaveLength(1);
   }
   await served.record(cancelReopenedWorkflowId(later), 'cancel-reopened-not-due');
 });
@@ -208,7 +215,7 @@ test('nodes that refuse its cancellation: the run fails with their reason, and a
     await step(alerts);
     return stands(txId);
   });
-  expect((await attempts(txId)).at(-1)).toBe('cancellation included');
+  await expectCancelled(txId);
   expect(await balanceOf(to)).toBe(0n);
 });
 
@@ -274,7 +281,8 @@ test('a later transfer that was sent and waits behind it is neither replaced nor
     await step(alerts);
     return (await stands(txId)) && (await served.status(later)) === 'CONFIRMED';
   });
-  expect([await attempts(txId), await attempts(later)]).toEqual([['first', 'cancellation included'], ['first included']]);
+  await expectCancelled(txId);
+  expect(await attempts(later)).toEqual(['first included']);
   await booksAgree(served.fixture);
 });
 
