@@ -92,6 +92,8 @@ export interface FamilyCodec {
   parseAddress(text: string): ParsedAddress | null;
   /** Who uses an address that `parseAddress` refuses, such as mainnet; null for text that is an address nowhere. Absent: nobody does. */
   findForeignUsers?(text: string): string | null;
+  /** Whether a text that `parseAddress` refuses has the form of an address, and only its checksum does not fit. Absent: addresses have none. */
+  hasWrongChecksum?(text: string): boolean;
   /** Serialises a plan. @throws Error for a plan that `describe` would refuse. */
   build(plan: TransactionPlan): Hex;
   /** What bytes of the gateway were built from, as far as they say. `feeBound`: highest fee that their order allows, atomic units. */

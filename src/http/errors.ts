@@ -4,17 +4,21 @@ import { type FieldError, GatewayError } from '../platform/errors';
 import type { GatewayContext, Middleware } from './context';
 import { isTemporalDown } from '../platform/temporal';
 
-/** RFC 9457 problem document: the body of every error response. */
-export interface Problem {
+/** Why something is refused, with the members of its code. */
+export interface ErrorDescription {
   type: string;
   title: string;
   status: number;
   detail: string;
-  instance: string;
   code: FailureCode;
-  request_id: string;
   errors?: FieldError[];
   [extension: string]: unknown;
+}
+
+/** RFC 9457 problem document: the body of every error response. */
+export interface Problem extends ErrorDescription {
+  instance: string;
+  request_id: string;
 }
 
 export const problemMediaType = 'application/problem+json';
@@ -35,18 +39,19 @@ export function publicError(error: unknown): GatewayError {
 }
 
 export function toProblem(error: GatewayError, ctx: Pick<GatewayContext, 'path' | 'state'>): Problem {
-  return {
-    type: problemType(error.code),
-    title: failureCodes[error.code].title,
-    status: error.status,
-    detail: error.message,
-    instance: ctx.path,
-    code: error.code,
-    request_id: ctx.state.requestId,
-    ...(error.fields && { errors: error.fields }),
-    ...error.extra,
-  };
+  return { ...describeError(error), instance: ctx.path, request_id: ctx.state.requestId };
 }
+
+/** A problem document without what is of its request. */
+export const describeError = (error: GatewayError): ErrorDescription => ({
+  type: problemType(error.code),
+  title: failureCodes[error.code].title,
+  status: error.status,
+  detail: error.message,
+  code: error.code,
+  ...(error.fields && { errors: error.fields }),
+  ...error.extra,
+});
 
 /** Sets the response to the problem document of an error. */
 export function answerProblem(ctx: GatewayContext, error: GatewayError): void {

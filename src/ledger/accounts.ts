@@ -81,6 +81,10 @@ export function findLedgerAccount(
   return manager.findOneBy(LedgerAccountEntity, { accountId, chain, symbol });
 }
 
+/** The same for several, by their ids: those that exist. */
+export const findLedgerAccounts = (manager: EntityManager, ids: string[]): Promise<LedgerAccountEntity[]> =>
+  manager.findBy(LedgerAccountEntity, { ledgerAccountId: In(ids) });
+
 /** Amount that a fact from the chain took beyond the balance of a client's account; paid by the house. Atomic units. */
 export interface Shortfall {
   ledgerAccountId: string;

@@ -56,10 +56,10 @@ export async function postAtCommit(
   );
 }
 
-/** A ledger account of a lock that could not be posted. */
-export interface UncoveredAccount {
+/** A ledger account and what a lock takes of it. */
+export interface HeldBalance {
   symbol: string;
-  /** Atomic units, at that time. */
+  /** Atomic units, at the time of the lock. */
   available: bigint;
   /** Atomic units. */
   taken: bigint;
@@ -69,7 +69,7 @@ export interface UncoveredAccount {
 const uncoveredState = 'GW001';
 
 /** The accounts of a lock whose COMMIT was refused because they do not cover it; null for any other error. */
-export function readUncovered(error: unknown): UncoveredAccount[] | null {
+export function readUncovered(error: unknown): HeldBalance[] | null {
   const { code, detail } = (error instanceof QueryFailedError ? error.driverError : {}) as { code?: string; detail?: string };
   if (code !== uncoveredState || !detail) return null;
   const rows = JSON.parse(detail) as { symbol: string; available: string; taken: string; frozen: boolean }[];

@@ -1,10 +1,10 @@
 import type { EntityManager } from 'typeorm';
 import { tokenBySymbol } from '../chains/registry';
 import type { AttemptKind, ChainDefinition, TokenDefinition } from '../chains/types';
-import { findLedgerAccountsOfForUpdate } from '../ledger/accounts';
+import { findLedgerAccounts, findLedgerAccountsOfForUpdate } from '../ledger/accounts';
 import type { LedgerAccountEntity } from '../ledger/entity';
 import { type Hold, placeHold } from '../ledger/entries';
-import { post, postAtCommit, readUncovered, type UncoveredAccount } from '../ledger/posting';
+import { post, postAtCommit, readUncovered, type HeldBalance } from '../ledger/posting';
 import { repayLosses } from '../ledger/repay-losses';
 import { GatewayError } from '../platform/errors';
 import { formatAmount } from '../platform/money';
@@ -65,6 +65,35 @@ export function placeTransferHold(manager: EntityManager, { txId, source, amount
   return postAtCommit(manager, { txId, kind: 'lock', seq: 0, entries });
 }
 
+/**
+ * What a hold would take of its ledger accounts, and what they have now; the token's first, and the native coin's where it is another one. Locks
+ * nothing. A ledger account that does not exist yet has nothing.
+ */
+export async function readHeldBalances(
+  manager: EntityManager,
+  { source: { asset, native }, amount, feeLocked }: Omit<NewHold, 'txId'>,
+): Promise<HeldBalance[]> {
+  const accounts = asset.ledgerAccountId === native.ledgerAccountId ? [asset] : [asset, native];
+  const rows = await findLedgerAccounts(
+    manager,
+    accounts.map(({ ledgerAccountId }) => ledgerAccountId),
+  );
+  const taken = placeHold({ token: asset, amount, native, feeLocked }).filter(({ bucket }) => bucket === 'AVAILABLE');
+  return accounts.map(({ ledgerAccountId, symbol }) => {
+    const row = rows.find((it) => it.ledgerAccountId === ledgerAccountId);
+    const entry = taken.find((it) => it.ledgerAccountId === ledgerAccountId);
+    const isFrozen = row !== undefined && row.frozenReason !== null;
+    return { symbol, available: row?.available ?? 0n, taken: -(entry?.amount ?? 0n), isFrozen };
+  });
+}
+
+/** Why a COMMIT would refuse this hold (apply_hold in migrations/0007); null: it would not. */
+export function explainIfUncovered(balances: HeldBalance[], request: HeldRequest): GatewayError | null {
+  const held = balances.filter(({ taken }) => taken > 0n);
+  const isCovered = held.every(({ available, taken, isFrozen }) => !isFrozen && available >= taken);
+  return isCovered ? null : explainUncovered(held, request);
+}
+
 interface HeldRequest {
   chain: ChainDefinition;
   tokenSymbol: string;
@@ -73,9 +102,13 @@ interface HeldRequest {
 }
 
 /** Why a COMMIT refused the hold of a transfer: business_error for a frozen account, insufficient_balance; null for any other error. */
-export function toHoldRefusal(error: unknown, { chain, tokenSymbol, amount }: HeldRequest): GatewayError | null {
+export function toHoldRefusal(error: unknown, request: HeldRequest): GatewayError | null {
   const accounts = readUncovered(error);
-  if (!accounts) return null;
+  return accounts && explainUncovered(accounts, request);
+}
+
+/** Why a hold is refused that takes this of these accounts, which do not cover it. */
+function explainUncovered(accounts: HeldBalance[], { chain, tokenSymbol, amount }: HeldRequest): GatewayError {
   const { name, native } = chain;
   const frozen = accounts.find(({ isFrozen }) => isFrozen);
   if (frozen) return new GatewayError('business_error', `${frozen.symbol} on ${name} is frozen for this account`);
@@ -100,7 +133,7 @@ export function toHoldRefusal(error: unknown, { chain, tokenSymbol, amount }: He
 }
 
 /** Members of the answer, in display units. `needed`: what the transfer takes of this coin or token, its fee bound included. */
-const toAmounts = ({ symbol, available, taken }: UncoveredAccount, { decimals }: TokenDefinition): Record<string, string> => ({
+const toAmounts = ({ symbol, available, taken }: HeldBalance, { decimals }: TokenDefinition): Record<string, string> => ({
   token_symbol: symbol,
   available: formatAmount(available, decimals),
   needed: formatAmount(taken, decimals),

@@ -9,8 +9,8 @@ import { transactionDetailView } from '../transactions/schema';
 import type { TransactionService } from '../transactions/service';
 import { acceptanceFailures } from './accept/accepted-kind';
 import type { Approvals } from './screen/approvals';
-import { toAnswer } from './presenter';
-import { approveTransaction, createTransfer, transferView } from './schema';
+import { presentEstimate, toAnswer } from './presenter';
+import { approveTransaction, createTransfer, transferEstimateView, transferView } from './schema';
 import type { TransferService } from './service';
 
 export interface TransferRoutes {
@@ -54,6 +54,22 @@ export function transferRoutes(resources: TransferRoutes): Route[] {
         const answer = toAnswer(acceptance);
         locate(ctx, answer.path);
         ctx.body = answer.body;
+      },
+    },
+    {
+      method: 'post',
+      path: '/transfer/estimate',
+      id: 'estimateTransfer',
+      tag: 'Transfers',
+      summary: 'Say what a transfer would take, and whether it would be accepted',
+      description:
+        'The body of POST /transfer. Nothing is stored, locked or started, and another transfer or a change of fees can make the answer out of date at once. What has no asset to transfer from is refused as POST /transfer refuses it; any other refusal is `refusal` of the answer.',
+      middleware: [authenticate, body(createTransfer)],
+      answer: { status: 200, description: 'What the transfer would take now', schema: transferEstimateView },
+      fails: ['invalid_address', 'not_found', 'unavailable', 'reconcile_required', 'chain_unavailable'],
+      handle: async (ctx) => {
+        const estimate = await transfers.estimate(getCaller(ctx), ctx.state.requestId, getBody(ctx, createTransfer));
+        ctx.body = presentEstimate(estimate);
       },
     },
     {

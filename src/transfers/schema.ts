@@ -1,6 +1,8 @@
 import Joi from 'joi';
-import { chainName, externalId, id, text, view } from '../http/schemas';
+import { amountOut, chainName, externalId, failureCode, id, oneOf, text, view } from '../http/schemas';
 import { mfaCode } from '../mfa/request';
+import type { ErrorDescription } from '../http/errors';
+import { type EstimateWarning, warningCodes } from './accept/estimate-warnings';
 
 export interface CreateTransfer {
   from_address: string;
@@ -53,4 +55,70 @@ export const transferView = view<TransferView>('TransferAccepted', {
   tx_id: id(),
   status: Joi.string().example('PENDING'),
   message: Joi.string(),
+});
+
+export interface NeededBalance {
+  token_symbol: string;
+  available: string;
+  needed: string | null;
+}
+
+export interface TransferEstimateView {
+  would_be_accepted: boolean;
+  refusal: ErrorDescription | null;
+  needs_approval: boolean;
+  chain: string;
+  token_symbol: string;
+  amount: string;
+  fee_bound: { amount: string; symbol: string } | null;
+  balances: NeededBalance[];
+  warnings: EstimateWarning[];
+}
+
+const neededBalance = view<NeededBalance>('NeededBalance', {
+  token_symbol: Joi.string(),
+  available: amountOut().description('What is available of it now, display units'),
+  needed: amountOut().allow(null).description('What would be locked of it, display units; null where the fee bound is not known'),
+});
+
+const warning = view<EstimateWarning>('TransferWarning', {
+  code: oneOf('TransferWarningCode', warningCodes),
+  message: Joi.string(),
+});
+
+/** Members as of the problem document, which has them with some codes only. */
+const refusal = Joi.object<ErrorDescription>({
+  type: Joi.string().required(),
+  title: Joi.string().required(),
+  status: Joi.number().integer().required(),
+  detail: Joi.string().required(),
+  code: failureCode().required(),
+  errors: Joi.array().items(Joi.object({ field: Joi.string().required(), message: Joi.string().required() })),
+  reason: Joi.string().description('With wallet_not_active: generating or suspended'),
+  token_symbol: Joi.string().description('With insufficient_balance: the coin or token that is short'),
+  available: amountOut().description('With insufficient_balance: what is available of it, display units'),
+  needed: amountOut().description('With insufficient_balance: what the transfer takes of it with its fee bound, display units'),
+})
+  .meta({ 'x-component': 'TransferRefusal' })
+  .allow(null)
+  .description(
+    'Why POST /transfer would refuse it: its problem document without `instance` and `request_id`; null when it would be accepted',
+  );
+
+export const transferEstimateView = view<TransferEstimateView>('TransferEstimate', {
+  would_be_accepted: Joi.boolean().description('POST /transfer would accept it now'),
+  refusal,
+  needs_approval: Joi.boolean().description('It would be AWAITING_APPROVAL first: its destination is not on the whitelist'),
+  chain: Joi.string(),
+  token_symbol: Joi.string(),
+  amount: amountOut(),
+  fee_bound: Joi.object({ amount: amountOut().required(), symbol: Joi.string().required() })
+    .allow(null)
+    .description(
+      'Network fee that would be locked beside the amount: the transfer costs at most this, unless fees rise before it is signed; null where it is not known, because the transfer would be refused',
+    ),
+  balances: Joi.array()
+    .items(neededBalance)
+    .description('Of the token, then of the coin that pays the fee where it is another one'),
+  warnings: Joi.array().items(warning).description('What may happen to it after it was accepted; new codes may be added'),
 });

@@ -2,7 +2,10 @@ import type { RequestedBy } from '../audit/log';
 import type { Caller, IdempotencyContext } from '../http/context';
 import type { WorkflowOutbox } from '../outbox/outbox';
 import { GatewayError } from '../platform/errors';
+import { newId } from '../platform/ids';
 import { type Acceptance, type AcceptDependencies, acceptTransfer, type StoreAnswer } from './accept/accept';
+import { estimateTransfer, type TransferEstimate } from './accept/estimate';
+import type { TransferRequest } from './accept/request';
 import { cancelTransfer } from './end/cancel';
 import { toAnswer } from './presenter';
 import type { CreateTransfer } from './schema';
@@ -22,28 +25,18 @@ export class TransferService {
     requestId: string,
     input: CreateTransfer,
   ): Promise<Acceptance> {
-    const request = {
-      txId,
-      clientId,
-      userId,
-      requestId,
-      idempotencyKey,
-      fromAddress: input.from_address,
-      toAddress: input.to_address,
-      chain: input.chain,
-      tokenSymbol: input.token_symbol,
-      amount: input.amount,
-      externalId: input.external_id ?? null,
-      memo: input.memo ?? null,
-      memoOnChain: input.on_chain_memo ?? false,
-      allowsProgram: input.allow_program_address ?? false,
-    };
+    const request = toRequest({ txId, clientId, userId, requestId, idempotencyKey }, input);
     const store: StoreAnswer = (manager, answer) =>
       storeAnswer(manager, answer instanceof GatewayError ? answer : toAnswer(answer));
     const acceptance = await acceptTransfer(this.deps, request, store);
     if (!acceptance.replayed)
       this.deps.outbox.deliverSoon({ kind: 'start_transfer', subjectId: txId, clientId, chain: input.chain });
     return acceptance;
+  }
+
+  /** What the same transfer would take now; changes nothing. @throws GatewayError as estimateTransfer. */
+  estimate({ clientId, userId }: Caller, requestId: string, input: CreateTransfer): Promise<TransferEstimate> {
+    return estimateTransfer(this.deps, toRequest({ txId: newId(), clientId, userId, requestId, idempotencyKey: null }, input));
   }
 
   /** Cancels a transfer; no effect when it is already cancelled. @throws GatewayError not_found, not_cancellable. */
@@ -53,3 +46,19 @@ export class TransferService {
     if (isCancelled) this.deps.outbox.deliverSoon({ kind: 'transfer_ended', subjectId: txId, clientId });
   }
 }
+
+const toRequest = (
+  by: Pick<TransferRequest, 'txId' | 'clientId' | 'userId' | 'requestId' | 'idempotencyKey'>,
+  input: CreateTransfer,
+): TransferRequest => ({
+  ...by,
+  fromAddress: input.from_address,
+  toAddress: input.to_address,
+  chain: input.chain,
+  tokenSymbol: input.token_symbol,
+  amount: input.amount,
+  externalId: input.external_id ?? null,
+  memo: input.memo ?? null,
+  memoOnChain: input.on_chain_memo ?? false,
+  allowsProgram: input.allow_program_address ?? false,
+});

@@ -48,7 +48,14 @@ export class Components {
     if (typeof fields['pattern'] === 'string') fields['pattern'] = fields['pattern'].replace(/\$\/u$/, '$');
     if (maxLength !== undefined) fields['maxLength'] = maxLength;
     if (typeof name !== 'string') return fields;
+    if (Array.isArray(fields['type']) && fields['type'].includes('null')) return this.referToNullable(name, fields);
     return Array.isArray(fields['enum']) ? this.referToEnum(name, fields as Json & { enum: unknown[] }) : this.add(name, fields);
+  }
+
+  /** An object that may be null in one place: its name stands for the object alone. */
+  private referToNullable(name: string, { description, type: _, ...rest }: Json): Json {
+    const reference = this.add(name, { type: 'object', ...rest });
+    return { anyOf: [reference, { type: 'null' }], ...(description !== undefined && { description }) };
   }
 
   /** Where null is allowed, and what is said of it, belong to the place where the values are used. */

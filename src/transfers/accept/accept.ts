@@ -9,6 +9,7 @@ import { TransactionEntity, type TransactionStatus } from '../../transactions/en
 import { type AcceptedKind, toTransfer } from './accepted-kind';
 import { awaitApproval } from '../screen/await-approval';
 import { checkClientRules, isAudited, recordRefusal } from './client-rules';
+import { assertNameIsFree } from './external-name';
 import { findEarlier } from './earlier';
 import { type Facts, need, readFacts } from './facts';
 import { placeTransferHold, toHoldRefusal } from '../hold';
@@ -167,14 +168,9 @@ async function replayWritten(
   const written = await findEarlier(deps, manager, parsed, kind);
   if (written) return replay(manager, written, storeAnswer);
   const { txId, clientId, externalId } = parsed.request;
-  if (externalId !== null && (await manager.existsBy(TransactionEntity, { clientId, externalId }))) throw externalIdInUse();
+  await assertNameIsFree(manager, { clientId, externalId });
   throw new Error(`transfer ${txId} was neither stored nor found`);
 }
-
-const externalIdInUse = (): GatewayError =>
-  new GatewayError('external_id_in_use', 'external_id: another transfer of yours has it', {
-    fields: [{ field: 'external_id', message: 'is used by another transfer' }],
-  });
 
 const withTxId = (error: GatewayError, txId: string): GatewayError =>
   new GatewayError(

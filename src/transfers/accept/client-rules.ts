@@ -10,19 +10,20 @@ import type { TransferSource } from './source';
 /** Rules that a client has set for its own transfers. They do not apply to transfers of the house, such as a sweep. */
 
 /**
- * The client's address lists and the wallet's limits, for a transfer whose row is stored or about to be.
+ * The client's address lists and the wallet's limits, for a transfer whose row is stored or about to be. `readOnly`: nothing is locked.
  * @throws GatewayError address_blacklisted, address_not_whitelisted, business_error.
  */
 export async function checkClientRules(
   manager: EntityManager,
   { request, chain, to, amount }: ParsedTransfer,
   { account, token }: TransferSource,
+  options: { readOnly?: boolean } = {},
 ): Promise<'allowed' | 'needs_approval'> {
   const { txId, clientId } = request;
   const { symbol, decimals } = token;
   const [outcome] = await allInOrder([
     checkDestination(manager, { clientId, chain: chain.name, addressKey: to.key }),
-    checkLimits(manager, { txId, walletId: account.walletId, symbol, amount, decimals, isAccepted: false }),
+    checkLimits(manager, { txId, walletId: account.walletId, symbol, amount, decimals, isAccepted: false }, options),
   ]);
   return outcome;
 }

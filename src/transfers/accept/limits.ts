@@ -40,15 +40,16 @@ export const spentToday = /* sql */ `
  * Checks the wallet's limits for a symbol: the largest single amount, and the sum of the last 24 hours over every account and
  * chain. Rejected, failed and cancelled transfers do not count; approved ones count from their approval. Concurrent transfers are
  * serialised here, but only in wallets that have a limit: each one's sums are committed with it, before the next one reads them. The row of
- * the transfer itself may be stored already and is left out of the sum.
+ * the transfer itself may be stored already and is left out of the sum. `readOnly`: others are not waited for, and nothing is locked.
  * @throws GatewayError business_error.
  */
 export async function checkLimits(
   manager: EntityManager,
   { txId, walletId, symbol, amount, decimals, isAccepted }: LimitedTransfer,
+  { readOnly = false } = {},
 ): Promise<void> {
   const [limit] = await manager.query<{ max_single: string | null; max_daily: string | null }[]>(
-    'select max_single, max_daily from wallet_limits where wallet_id = $1 and symbol = $2 for update',
+    `select max_single, max_daily from wallet_limits where wallet_id = $1 and symbol = $2${readOnly ? '' : ' for update'}`,
     [walletId, symbol],
   );
   if (!limit) return;

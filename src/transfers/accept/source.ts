@@ -45,29 +45,47 @@ export async function findSourceRow(
   return token && queryRow(manager, clientId, chain, from.key, token);
 }
 
+/** An asset before it is used. */
+export interface FoundAsset extends Omit<TransferSource, 'native'> {
+  row: SourceRow;
+  /** null: the account has never held the coin. */
+  native: LedgerAccountRef | null;
+}
+
 /**
  * The asset to transfer from, of which `row` was read: one that the client has added, or a native coin with a balance.
  * @throws GatewayError not_found, wallet_not_active or account_not_active.
  */
 export async function toSource(
   manager: EntityManager,
-  { request: { clientId, tokenSymbol }, chain }: ParsedTransfer,
+  parsed: ParsedTransfer,
   row: SourceRow | undefined,
 ): Promise<TransferSource> {
+  const found = findAsset(parsed, row);
+  assertActive(found.row);
+  const { account, wallet, token, asset } = found;
+  const native = found.native ?? (await makeNative(manager, parsed.request.clientId, account, parsed.chain));
+  return { account, wallet, token, asset, native };
+}
+
+/** The same without a look at its state; writes nothing. @throws GatewayError not_found, with what is missing as its `reason`. */
+export function findAsset({ request: { tokenSymbol }, chain }: ParsedTransfer, row: SourceRow | undefined): FoundAsset {
   const token = tokenBySymbol(chain, tokenSymbol);
   if (!token) throw noAsset('unknown_token', `${chain.name} has no such token`);
   if (!row) throw noAsset('unknown_sender', 'the sender is no account of yours');
   if (!row.ledger_account_id || !isAsset(row, token))
     throw noAsset('asset_not_added', `the account has not added ${token.symbol} on ${chain.name}`);
-  const notActive = toNotActive({ status: row.wallet_status, keyStatus: row.key_status });
-  if (notActive) throw notActive;
-  if (row.status !== 'ACTIVE') throw new GatewayError('account_not_active', 'The account is not active');
-
   const wallet = { ...row, keyId: row.wallet_key_id, publicKey: row.public_key, chainCode: row.chain_code };
   const asset = toRef(row.ledger_account_id, chain, token);
-  if (token.contract === null) return { account: row, wallet, token, asset, native: asset };
-  const native = row.native_id ? toRef(row.native_id, chain, chain.native) : await makeNative(manager, clientId, row, chain);
-  return { account: row, wallet, token, asset, native };
+  const coin = row.native_id ? toRef(row.native_id, chain, chain.native) : null;
+  return { row, account: row, wallet, token, asset, native: token.contract === null ? asset : coin };
+}
+
+/** @throws GatewayError wallet_not_active or account_not_active. */
+export function assertActive({ wallet_status: status, key_status: keyStatus, status: ofAccount }: SourceRow): void {
+  const notActive = toNotActive({ status, keyStatus });
+  if (notActive) throw notActive;
+  if (ofAccount !== 'ACTIVE') throw new GatewayError('account_not_active', 'The account is not active');
 }
 
 async function queryRow(

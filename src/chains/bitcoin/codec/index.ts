@@ -3,6 +3,7 @@ import type { Hex, Prepared, TransactionDescription, TransactionIntent } from '.
 import { readDetails, toPrepared } from '../details';
 import type { BitcoinNetwork } from '../network';
 import { address, findForeignUsers, parseAddress, toAddress, toKey, toOutputScript } from './address';
+import { hasWrongChecksum } from './checksum';
 import { assemble, getDigests } from './signing';
 import { decode, encode, getFee, getVirtualSize, open, type Payment, sum, type UnsignedTransaction } from './transaction';
 
@@ -80,6 +81,7 @@ export const createBitcoinCodec = (network: BitcoinNetwork) =>
     address: (publicKey: Uint8Array) => address(network, publicKey),
     parseAddress: (text: string) => parseAddress(network, text),
     findForeignUsers: (text: string) => findForeignUsers(network, text),
+    hasWrongChecksum: (text: string) => hasWrongChecksum(network, text),
     build: (plan: TransactionPlan) => build(network, plan),
     recover,
     getOrdinal: () => null,

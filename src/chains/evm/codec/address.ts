@@ -9,8 +9,10 @@ export function evmAddress(address: string): ParsedAddress {
   return { address: checksummed, key: checksummed.toLowerCase() };
 }
 
+const form = /^0x[0-9a-fA-F]{40}$/;
+
 export function parseAddress(text: string): ParsedAddress | null {
-  if (!/^0x[0-9a-fA-F]{40}$/.test(text)) return null;
+  if (!form.test(text)) return null;
   const digits = text.slice(2);
   const parsed = evmAddress(`0x${digits.toLowerCase()}`);
   // nobody has the key of the zero address: a payment to it is lost, and no account can have it
@@ -18,6 +20,10 @@ export function parseAddress(text: string): ParsedAddress | null {
   const oneCase = digits === digits.toLowerCase() || digits === digits.toUpperCase();
   return oneCase || text === parsed.address ? parsed : null;
 }
+
+/** The letter case is the checksum (EIP-55); digits in one case have none. */
+export const hasWrongChecksum = (text: string): boolean =>
+  form.test(text) && parseAddress(text) === null && parseAddress(text.toLowerCase()) !== null;
 
 export function address(publicKey: Uint8Array): ParsedAddress {
   if (publicKey.length !== 33) throw new Error('a compressed public key has 33 bytes');

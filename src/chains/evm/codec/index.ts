@@ -14,7 +14,7 @@ import {
 import { parseChainId, toCaip2 } from '../chain-id';
 import { readDetails, toPrepared } from '../details';
 import { highestGas } from '../fees';
-import { address, evmAddress, parseAddress } from './address';
+import { address, evmAddress, hasWrongChecksum, parseAddress } from './address';
 import { describePayment, encodeCall, getPayment } from './payment';
 import { describeSettlement, encodeAction } from './settlement';
 import { readKeySignature } from './signature';
@@ -87,6 +87,7 @@ export const evmCodec = {
   accountPath: (index: number) => `m/60/${index}`,
   address,
   parseAddress,
+  hasWrongChecksum,
   build,
   recover,
   getOrdinal: (resource: string) => (isAllowance(resource) ? null : BigInt(toNonce([resource]))),

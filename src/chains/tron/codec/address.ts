@@ -1,7 +1,7 @@
 import { ECDH } from 'node:crypto';
 import { keccak256 } from 'viem';
 import type { ParsedAddress } from '../../family';
-import { fromBase58Check, toBase58Check } from './base58';
+import { fromBase58Check, hasChecksum, toBase58Check } from './base58';
 
 /** First byte of every address, on all networks (java-tron: Constant.ADD_PRE_FIX_BYTE_MAINNET). */
 const prefix = 0x41;
@@ -27,6 +27,10 @@ export function parseAddress(text: string): ParsedAddress | null {
   const bytes = /^41[0-9a-fA-F]{40}$/.test(text) ? Buffer.from(text, 'hex') : fromBase58Check(text, addressBytes);
   return bytes && isUsable(bytes) ? toAddress(bytes) : null;
 }
+
+/** As many characters of Base58 as every address has, the first of which is always the same. */
+const form = /^T[1-9A-HJ-NP-Za-km-z]{33}$/;
+export const hasWrongChecksum = (text: string): boolean => form.test(text) && !hasChecksum(text);
 
 /** Those who use an address without the first byte, as wallets of both kinds show it. */
 export const findForeignUsers = (text: string): string | null => (/^0x[0-9a-fA-F]{40}$/.test(text) ? 'EVM chains' : null);

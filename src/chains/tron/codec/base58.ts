@@ -8,6 +8,16 @@ const base58check = createBase58check(sha256);
 
 export const toBase58Check = (payload: Uint8Array): string => base58check.encode(payload);
 
+/** Whether the end of a text is the checksum of what is before it. */
+export function hasChecksum(text: string): boolean {
+  try {
+    base58check.decode(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** null for text that is not the Base58Check of so many bytes. */
 export function fromBase58Check(text: string, size: number): Buffer | null {
   // a byte has less than one and a half digits

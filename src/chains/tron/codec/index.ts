@@ -4,7 +4,7 @@ import { getPayment } from '../../single-payment';
 import type { Hex, Prepared, TransactionDescription } from '../../types';
 import { readDetails, toPrepared } from '../details';
 import type { TronNetwork } from '../network';
-import { address, findForeignUsers, parseAddress, toAddress, toBytes } from './address';
+import { address, findForeignUsers, hasWrongChecksum, parseAddress, toAddress, toBytes } from './address';
 import { sha256 } from './base58';
 import { writeMessage } from './protobuf';
 import { toTronSignature } from './signature';
@@ -85,6 +85,7 @@ export const createTronCodec = (network: TronNetwork) =>
     address,
     parseAddress,
     findForeignUsers,
+    hasWrongChecksum,
     build,
     recover,
     getOrdinal: () => null,
