@@ -126,6 +126,9 @@ export const rows: Record<string, Row> = {
   'post /transfer#from_address':
     ({ funded }) =>
     () => ({ path: '/transfer', body: transferFrom(funded.account.address) }),
+  'post /transfer/estimate#from_address':
+    ({ funded }) =>
+    () => ({ path: '/transfer/estimate', body: transferFrom(funded.account.address) }),
   'get /transactions?wallet_id':
     ({ funded }) =>
     () => ({ path: `/transactions?wallet_id=${funded.wallet.walletId}` }),
