@@ -32,7 +32,7 @@ export interface TransferEstimate {
   warnings: EstimateWarning[];
 }
 
-export type EstimateDependencies = Omit<AcceptDependencies, 'approvalWaitSeconds'>;
+type EstimateDependencies = Omit<AcceptDependencies, 'approvalWaitSeconds'>;
 
 /**
  * What the same transfer would take if it was accepted now, by the checks of its acceptance in their order. Its database transaction can only
@@ -55,7 +55,6 @@ export async function estimateTransfer(deps: EstimateDependencies, request: Tran
 
 async function estimate(deps: EstimateDependencies, manager: EntityManager, parsed: ParsedTransfer): Promise<TransferEstimate> {
   const { request, chain, amount } = parsed;
-  await assertOrdersCompared(manager);
   await deps.starts.assertBacklogHasRoom(manager, request.clientId);
   const found = findAsset(parsed, await findSourceRow(manager, parsed));
   const source = { ...found, native: found.native ?? toUnmade(chain) };
@@ -63,6 +62,7 @@ async function estimate(deps: EstimateDependencies, manager: EntityManager, pars
   const checks = new Checks();
   await checks.run(() => assertUsable(deps, manager, found));
   const feeBound = await checks.run(() => boundFee(deps, manager, parsed, source));
+  await checks.run(() => assertOrdersCompared(manager));
   await checks.run(() => assertNameIsFree(manager, request));
   const rules = await checks.run(() => checkClientRules(manager, parsed, source, { readOnly: true }));
   const balances = await readHeldBalances(manager, { source, amount, feeLocked: feeBound ?? 0n });

@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { buildAccount, buildAsset, fundAccount, randomAddress, wrongChecksum } from '../../factories';
-import { roomyStartLimits } from '../../ledger';
+import { getFamily as productFamily } from '../../../src/chains/families';
+import type { GetFamily } from '../../../src/chains/family';
+import { estimateTransfer } from '../../../src/transfers/accept/estimate';
+import { buildAccount, buildAsset, buildTransferRequest, fundAccount, randomAddress, wrongChecksum } from '../../factories';
+import { acceptDependencies, roomyStartLimits } from '../../ledger';
 import { listAddress } from '../screening/factors';
-import { type Answer, buildFunded, createFixture, ethereum, expectProblem, type Fixture, type Funded } from './fixture';
+import { type Answer, buildFunded, createFixture, ethereum, expectProblem, type Fixture, type Funded, registry } from './fixture';
 
 /** POST /transfer/estimate answers what POST /transfer would do, and does nothing. */
 
@@ -95,6 +98,28 @@ describe('what would be accepted', () => {
     const { body } = await estimate({ ...valid(), token_symbol: 'ETH', amount: '1' });
     expect(body).toMatchObject({ amount: '1', fee_bound: { symbol: 'ETH' } });
     expect(body['balances']).toEqual([{ token_symbol: 'ETH', available: '10', needed: `1.${feeOf(body).slice(2)}` }]);
+  });
+
+  test('all that is available, to the last unit', async () => {
+    const { body } = await estimate({ ...valid(), amount: '1000' });
+    expect(body).toMatchObject({ would_be_accepted: true, balances: [{ available: '1000', needed: '1000' }, {}] });
+  });
+
+  test('the database refuses what would write or lock', async () => {
+    const statements = ['delete from workflow_outbox', 'select 1 from wallets for update'];
+    for (const statement of statements) {
+      const getFamily: GetFamily = (name) => ({
+        ...productFamily(name),
+        bound: async (manager) => {
+          await manager.query(statement);
+          return 1n;
+        },
+      });
+      const request = buildTransferRequest(funded.account, ethereum, { tokenSymbol: 'USDC' });
+      await expect(estimateTransfer(acceptDependencies(fixture.apiDatabase, registry, { getFamily }), request)).rejects.toThrow(
+        'in a read-only transaction',
+      );
+    }
   });
 
   test('needs_approval: by the policy of the client, also where the balance does not suffice; nothing waits', async () => {
@@ -337,4 +362,19 @@ test('401 without a token; requests count towards the limit of the client', asyn
   for (let sent = 0; sent < 3; sent += 1) statuses.push((await estimate(valid(), few)).status);
   await few.close();
   expect(statuses).toContain(429);
+});
+
+test('the document names what is answered; what may be null is named without null', async () => {
+  const { body } = await fixture.call('GET', '/openapi.json', { tenant: null });
+  const { schemas } = (body as unknown as { components: { schemas: Record<string, Record<string, object>> } }).components;
+  expect(schemas['TransferRefusal']).toMatchObject({ type: 'object', required: ['type', 'title', 'status', 'detail', 'code'] });
+  expect(schemas['NeededBalance']).toMatchObject({ type: 'object' });
+  expect(schemas['TransferEstimate']).toMatchObject({
+    type: 'object',
+    properties: {
+      refusal: { anyOf: [{ $ref: '#/components/schemas/TransferRefusal' }, { type: 'null' }], description: expect.any(String) },
+      balances: { items: { $ref: '#/components/schemas/NeededBalance' } },
+      warnings: { items: { $ref: '#/components/schemas/TransferWarning' } },
+    },
+  });
 });

@@ -96,7 +96,8 @@ describeFamilies('estimates', ({ chain: name, symbol, decimals, amount: worth, n
 describe('warnings', () => {
   let fixture: Fixture;
   const { locked, request } = useFundedFixture((it) => (fixture = it));
-  const estimate = () => estimateTransfer(acceptDependencies(fixture.database, registry), request());
+  const estimate = (changes: Partial<TransferRequest> = {}) =>
+    estimateTransfer(acceptDependencies(fixture.database, registry), request(changes));
 
   test('waits_for_operator, while an earlier transfer of the account is parked after its signing has begun', async () => {
     expect((await estimate()).warnings).toEqual([]);
@@ -105,5 +106,7 @@ describe('warnings', () => {
     expect((await estimate()).warnings).toEqual([]);
     await fixture.ledger.parkTransfer({ txId, code: 'stuck', reason: 'fees are beyond the bound' });
     expect((await estimate()).warnings).toEqual([{ code: 'waits_for_operator', message: expect.any(String) }]);
+    // what is refused waits for nothing
+    expect(await estimate({ amount: '1000000' })).toMatchObject({ refusal: { code: 'insufficient_balance' }, warnings: [] });
   });
 });

@@ -29,7 +29,7 @@ describe('an address with a wrong checksum is told from a text that is no addres
     expect(wrong(mistyped(evm, 4, 'a'), 'ethereum')).toBe(true);
     expect(wrong(mistyped(evm, 2, '6'), 'ethereum')).toBe(true);
     for (const text of [evm, evm.toLowerCase(), `0x${evm.slice(2).toUpperCase()}`]) expect(wrong(text, 'ethereum')).toBe(false);
-    for (const text of [evm.slice(0, -1), `${evm}0`, evm.slice(2), mistyped(evm, 5, 'g'), `0x${'0'.repeat(40)}`, tron, ''])
+    for (const text of [evm.slice(0, -1), `${evm}0`, evm.slice(2), mistyped(evm, 1, 'X'), mistyped(evm, 5, 'g'), `0x${'0'.repeat(40)}`, tron, ''])
       expect(wrong(text, 'ethereum')).toBe(false);
   });
 
@@ -52,6 +52,8 @@ describe('an address with a wrong checksum is told from a text that is no addres
       'bech32m in place of bech32',
       'a wrong checksum in Base58Check',
     ]);
+    // a program of 1 byte, with another checksum than that of BIP-350's vector
+    expect(wrong('bc1pw5dgrnzx', 'bitcoin')).toBe(false);
     // the local chain takes addresses of every network
     const local = invalidBitcoinAddresses.filter(([, text]) => wrong(text, 'bitcoin', 'local')).map(([problem]) => problem);
     expect(local).toEqual([
@@ -69,6 +71,7 @@ describe('an address with a wrong checksum is told from a text that is no addres
     ['1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa', 'bitcoin', 'production'],
     ['3P14159f73E4gFr7JterCCQh9QjiTjiZrG', 'bitcoin', 'production'],
     ['mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn', 'bitcoin', 'sandbox'],
+    ['n3JKM66ecCCg1T5ELhDYM2zzaoErNwodVR', 'bitcoin', 'sandbox'],
     ['2MzQwSSnBHWHqSAqtTVQ6v47XtaisrJa1Vc', 'bitcoin-testnet4', 'sandbox'],
     ['bc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qccfmv3', 'bitcoin', 'production'],
     ['bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0', 'bitcoin', 'production'],
