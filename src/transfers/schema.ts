@@ -37,7 +37,7 @@ export const createTransfer = Joi.object<CreateTransfer, true>({
   allow_program_address: Joi.boolean()
     .strict()
     .description('Pays also to an address that belongs to a program and to no key, on chains that have such addresses'),
-});
+}).meta({ 'x-component': 'CreateTransferRequest' });
 
 export interface ApproveTransaction {
   mfa_code?: string;

@@ -84,7 +84,9 @@ function requestBody({ id }: Route, docs: MiddlewareDocs[], components: Componen
   const { body, openBody } = docs.find((part) => part.body ?? part.openBody) ?? {};
   const schema = openBody ?? (body && getFieldNames(body).length > 0 ? body : undefined);
   if (!schema) return {};
-  const named = components.named('schemas', `${toComponentName(id ?? '')}Request`, components.toInput(schema));
+  const input = components.toInput(schema);
+  // a body that several routes take has a name of its own
+  const named = '$ref' in input ? input : components.named('schemas', `${toComponentName(id ?? '')}Request`, input);
   return { requestBody: { required: true, content: { 'application/json': { schema: named } } } };
 }
 
