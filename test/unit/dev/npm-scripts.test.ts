@@ -20,6 +20,8 @@ function testsOf(name: string, file: string): string[] {
   return listed
     .trim()
     .split('\n')
+    // the first line may be the name of the project
+    .filter((line) => path.isAbsolute(line))
     .map((test) => path.relative(projectRoot, test));
 }
 
