@@ -17,12 +17,14 @@ function testsOf(name: string, file: string): string[] {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'ignore'],
   });
-  return listed
-    .trim()
-    .split('\n')
-    // the first line may be the name of the project
-    .filter((line) => path.isAbsolute(line))
-    .map((test) => path.relative(projectRoot, test));
+  return (
+    listed
+      .trim()
+      .split('\n')
+      // the first line may be the name of the project
+      .filter((line) => path.isAbsolute(line))
+      .map((test) => path.relative(projectRoot, test))
+  );
 }
 
 test.each([
