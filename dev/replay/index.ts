@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
-import { isTemporalDown } from '../../src/platform/temporal';
+import { isRunMissing, isTemporalDown } from '../../src/platform/temporal';
 import { replay } from './replay';
 import { describeDivergence, timeline } from './report';
 import { loadHistory } from './source';
@@ -66,6 +66,12 @@ main()
     process.exitCode = code;
   })
   .catch((error: unknown) => {
-    console.error(isTemporalDown(error) ? 'Temporal is unreachable' : error instanceof Error ? error.message : error);
+    console.error(toSentence(error));
     process.exitCode = isTemporalDown(error) ? exitCodes.unavailable : exitCodes.usage;
   });
+
+function toSentence(error: unknown): string {
+  if (isTemporalDown(error)) return 'Temporal is unreachable';
+  if (isRunMissing(error)) return 'Temporal has no such run, or does not keep it any more';
+  return error instanceof Error ? error.message : String(error);
+}

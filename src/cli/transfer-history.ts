@@ -1,10 +1,10 @@
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils';
 import type { Command } from 'commander';
 import { transferWorkflowId } from '../messages/workflow-ids';
 import { GatewayError, invalidParameter, notFound } from '../platform/errors';
 import { isUuid } from '../platform/ids';
-import { withinMs } from '../platform/temporal';
+import { isRunMissing, withinMs } from '../platform/temporal';
 import { print, printRows } from './output';
 import type { Run } from './run';
 
@@ -40,7 +40,7 @@ export async function readHistory(temporal: Client, txId: string, runId?: string
   try {
     return historyToJSON(await withinMs(temporal, fetchTimeoutMs, () => handle.fetchHistory()));
   } catch (error) {
-    if (!(error instanceof WorkflowNotFoundError)) throw error;
+    if (!isRunMissing(error)) throw error;
     throw new GatewayError(
       'not_found',
       `Temporal has no such run of transaction ${txId}: of runs that have ended it keeps those within the retention of its namespace`,
