@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { ClientOperations } from './client-operations';
+import { addTransferHistory } from './transfer-history';
 import { TransferOperations } from './transfer-operations';
 import { formatAmount } from '../platform/money';
 import { outboundStatuses, type TransactionEntity, type TransactionStatus } from '../transactions/entity';
@@ -59,6 +60,7 @@ export function addTransferCommands(program: Command, run: Run): void {
         printRows(attempts, false);
       }),
     );
+  addTransferHistory(transfers, run);
   transfers
     .command('retry <tx-id>')
     .description(

@@ -1,5 +1,5 @@
 import { Histogram } from 'prom-client';
-import { newId } from '../platform/ids';
+import { isUuid, newId } from '../platform/ids';
 import type { Logger } from '../platform/logging';
 import { metrics } from '../platform/metrics';
 import { getTracer, type OpenSpan, readTraceParent } from '../platform/tracing/tracing';
@@ -79,8 +79,26 @@ function report(ctx: GatewayContext, seconds: number): void {
   const { method, route } = toLabels(ctx);
   durations.observe({ method, route, status: ctx.status }, seconds);
   const { clientId, userId } = ctx.state.caller ?? {};
-  ctx.state.log.info(
-    { method: ctx.method, route, status: ctx.status, ms: Math.round(seconds * 1e3), client_id: clientId, user_id: userId },
-    'request',
-  );
+  const about = { client_id: clientId, user_id: userId, tx_id: findTxId(ctx) };
+  ctx.state.log.info({ method: ctx.method, route, status: ctx.status, ms: Math.round(seconds * 1e3), ...about }, 'request');
+}
+
+/** Longer answers are lists and documents. */
+const maxAnswerLength = 4_096;
+const answeredTxId = /"(?:tx_id|txId)":"([^"]*)"/;
+
+/** The transaction that the request names in its path, else the one that its answer names: made by it, or by an earlier one with the same key. */
+function findTxId({ params, body }: GatewayContext): string | undefined {
+  const inPath = (params as Record<string, string> | undefined)?.tx_id;
+  const named = inPath ?? (typeof body === 'string' ? findInText(body) : findInAnswer(body));
+  // what a caller has put into the path may be anything
+  return named !== undefined && isUuid(named) ? named : undefined;
+}
+
+const findInText = (body: string): string | undefined =>
+  body.length > maxAnswerLength ? undefined : answeredTxId.exec(body)?.[1];
+
+function findInAnswer(body: unknown): string | undefined {
+  const { tx_id: id, txId } = (body ?? {}) as { tx_id?: unknown; txId?: unknown };
+  return [id, txId].find((one) => typeof one === 'string');
 }

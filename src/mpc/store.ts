@@ -64,9 +64,9 @@ export class ShareStore {
   static async open({ url, node, keks, migrations }: ShareStoreOptions): Promise<ShareStore> {
     const copies = keks.map((kek) => Buffer.from(kek));
     const cipher = new ShareCipher(copies, node);
-    const database = await connect(url, node, migrations);
+    await migrate(url, node, migrations);
+    const database = await connect(url, node);
     try {
-      await database.runMigrations({ transaction: 'each' });
       await claimDatabase(database, node, cipher);
       await verifyOwner(database, node, cipher);
     } catch (error) {
@@ -195,17 +195,35 @@ export function wipe(key: UnlockedKey): void {
   key.share.fill(0);
 }
 
+const connectTimeoutMs = 2_000;
+
 /** Short time-outs: with a slow database the node fails within seconds, so that another pair of nodes can sign. */
-function connect(url: string, node: NodeIndex, migrations: (new () => object)[]): Promise<DataSource> {
-  const applicationName = `mpc-node-${node}`;
-  return createDatabase({
+const connect = (url: string, node: NodeIndex): Promise<DataSource> =>
+  createDatabase({
     url,
     poolSize,
-    applicationName,
-    migrations,
+    applicationName: `mpc-node-${node}`,
     statementTimeoutMs: 10_000,
-    connectTimeoutMs: 2_000,
+    connectTimeoutMs,
   }).initialize();
+
+/** Longer than any statement of the node: nothing is signed meanwhile, and a migration that is broken off is begun again at each start. */
+const migrationTimeoutMs = 600_000;
+
+async function migrate(url: string, node: NodeIndex, migrations: (new () => object)[]): Promise<void> {
+  const database = await createDatabase({
+    url,
+    poolSize: 1,
+    applicationName: `mpc-node-${node}-migrate`,
+    migrations,
+    statementTimeoutMs: migrationTimeoutMs,
+    connectTimeoutMs,
+  }).initialize();
+  try {
+    await database.runMigrations({ transaction: 'each' });
+  } finally {
+    await database.destroy();
+  }
 }
 
 type KeyContent = Pick<UnlockedKey, 'protocol' | 'publicKey' | 'chainCode' | 'share'>;

@@ -36,7 +36,7 @@ export const traceStarts: WorkflowClientInterceptor = {
     }),
 };
 
-const grpcStatus = { deadlineExceeded: 4, resourceExhausted: 8, unavailable: 14 } as const;
+const grpcStatus = { deadlineExceeded: 4, notFound: 5, resourceExhausted: 8, unavailable: 14 } as const;
 
 /** The gRPC status in the chain of causes (the SDK wraps it in a ServiceError), or undefined. */
 function findGrpcStatus(error: unknown): number | undefined {
@@ -51,6 +51,9 @@ export function isTemporalDown(error: unknown): boolean {
   const status = findGrpcStatus(error);
   return status === grpcStatus.unavailable || status === grpcStatus.deadlineExceeded || status === grpcStatus.resourceExhausted;
 }
+
+/** True when Temporal has no such run, or none any more; of calls that the SDK does not answer with a WorkflowNotFoundError itself. */
+export const isRunMissing = (error: unknown): boolean => findGrpcStatus(error) === grpcStatus.notFound;
 
 /** Runs calls to Temporal with a deadline. */
 export function withinMs<T>(client: Client, timeoutMs: number, calls: () => Promise<T>): Promise<T> {

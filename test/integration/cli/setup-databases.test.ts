@@ -16,6 +16,7 @@ import { parseKeks } from '../../../src/mpc/share-cipher';
 import { ShareStore } from '../../../src/mpc/store';
 import { createDatabase } from '../../../src/platform/database';
 import { connectAs } from '../../../src/platform/database-login';
+import { testStatementTimeoutMs } from '../../stack/database';
 
 /** On the Postgres of the run: names are those of a deployment, and are removed afterwards. */
 const server = process.env.TEST_POSTGRES_URL ?? '';
@@ -97,6 +98,7 @@ it('makes what every process starts with: the owner migrates, each process has i
     applicationName: 'test',
     entities,
     migrations,
+    statementTimeoutMs: testStatementTimeoutMs,
   });
   await owner.initialize();
   expect((await owner.runMigrations({ transaction: 'each' })).length).toBeGreaterThan(10);

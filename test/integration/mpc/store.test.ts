@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
+import type { QueryRunner } from 'typeorm';
 import { migrations } from '../../../migrations/mpc-node';
 import { ConfigError } from '../../../src/platform/config';
 import { ShareStore } from '../../../src/mpc/store';
@@ -92,6 +93,29 @@ describe('the share store', () => {
     await expect(open(2)).rejects.toThrow(
       new ConfigError('MPC_NODE_DATABASE_URL names the database of node 1, but this is node 2 (MPC_NODE_INDEX)'),
     );
+  });
+
+  test('migrations have minutes; what the node does later has seconds', async () => {
+    let migrating: unknown;
+    class Asks {
+      readonly name = 'Asks1700000009999';
+      async up(runner: QueryRunner): Promise<void> {
+        [migrating] = (await runner.query('show statement_timeout')) as unknown[];
+      }
+      async down(): Promise<void> {}
+    }
+    const other = await ShareStore.open({
+      url: database.url,
+      node: 1,
+      keks: [Buffer.from(kek)],
+      migrations: [...migrations, Asks],
+    });
+    const [serving] = await other.database.query<unknown[]>('show statement_timeout');
+    await other.close();
+    expect({ migrating, serving }).toEqual({
+      migrating: { statement_timeout: '10min' },
+      serving: { statement_timeout: '10s' },
+    });
   });
 
   test('a database that is down is not a configuration error', async () => {

@@ -1,5 +1,8 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
+import { type History, readRun } from '../../../dev/replay/history';
+import { replay } from '../../../dev/replay/replay';
+import { listRuns, readHistory } from '../../../src/cli/transfer-history';
 import { statusQuery } from '../../../src/messages/progress';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import { abandonUpdate, chainObservedSignal, retryUpdate } from '../../../src/messages/transfer';
@@ -30,6 +33,24 @@ test('continues in a new run while it waits for the chain, and is settled there'
   await booksAgree(fixture);
   await served.record(transferWorkflowId(txId), 'transfer-continued', { runId });
   await served.record(transferWorkflowId(txId), 'transfer-confirmed-continued');
+
+  // as an operator reads them, and `npm run replay` does; lists of Temporal show a run some time later
+  await until('both runs are listed', async () => (await listRuns(served.client, txId)).length === 2);
+  expect((await listRuns(served.client, txId)).map(({ run_id, status }) => ({ run_id, status }))).toEqual([
+    { run_id: (await newest.describe()).runId, status: 'COMPLETED' },
+    { run_id: runId, status: 'CONTINUED_AS_NEW' },
+  ]);
+  for (const [run, end] of [
+    [undefined, 'CONFIRMED'],
+    [runId, 'continued'],
+  ] as const) {
+    const history = JSON.parse(await readHistory(served.client, txId, run)) as History;
+    expect(readRun(history).end).toBe(end);
+    expect(await replay(history)).toBeUndefined();
+  }
+  await expect(readHistory(served.client, txId, '0190b5a4-0000-7000-8000-0000000000f1')).rejects.toMatchObject({
+    code: 'not_found',
+  });
 });
 
 test('a parked transfer that is retried again and again continues in a new run; what is refused leaves nothing in its history', async () => {
