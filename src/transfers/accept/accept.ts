@@ -4,7 +4,7 @@ import { assertOrdersCompared, toReconcileRequired } from '../../orders/reconcil
 import { enqueue } from '../../outbox/outbox';
 import { firstCause } from '../../platform/all-in-order';
 import { inTransaction, requestTransaction } from '../../platform/database';
-import { GatewayError } from '../../platform/errors';
+import { externalIdInUse, GatewayError } from '../../platform/errors';
 import { TransactionEntity, type TransactionStatus } from '../../transactions/entity';
 import { type AcceptedKind, toTransfer } from './accepted-kind';
 import { awaitApproval } from '../screen/await-approval';
@@ -167,14 +167,10 @@ async function replayWritten(
   const written = await findEarlier(deps, manager, parsed, kind);
   if (written) return replay(manager, written, storeAnswer);
   const { txId, clientId, externalId } = parsed.request;
-  if (externalId !== null && (await manager.existsBy(TransactionEntity, { clientId, externalId }))) throw externalIdInUse();
+  if (externalId !== null && (await manager.existsBy(TransactionEntity, { clientId, externalId })))
+    throw externalIdInUse('transfer');
   throw new Error(`transfer ${txId} was neither stored nor found`);
 }
-
-const externalIdInUse = (): GatewayError =>
-  new GatewayError('external_id_in_use', 'external_id: another transfer of yours has it', {
-    fields: [{ field: 'external_id', message: 'is used by another transfer' }],
-  });
 
 const withTxId = (error: GatewayError, txId: string): GatewayError =>
   new GatewayError(
