@@ -44,6 +44,7 @@ import { TransactionRepository } from '../transactions/repository';
 import { transactionRoutes } from '../transactions/routes';
 import { TransactionService } from '../transactions/service';
 import { toComparableTransfer } from '../transfers/accept/request';
+import { approvalRoutes } from '../transfers/approval-routes';
 import { transferRoutes } from '../transfers/routes';
 import { createTransfer } from '../transfers/schema';
 import { Approvals } from '../transfers/screen/approvals';
@@ -146,7 +147,7 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
   const accounts = new AccountService({ ...accountDeps, addresses, ownKeys });
   const assets = new AssetService({ database, registry, getFamily, accounts: accountRows, assets: assetRows });
   const transactions = new TransactionService(new TransactionRepository(database), new LiveStatusCache(workflows), addresses);
-  const approvals = new Approvals({ mfa, outbox });
+  const approvals = new Approvals({ mfa, outbox, log });
   const transfers = new TransferService({ ...deps, starts, addresses, outbox });
   const securityFactorRows = new SecurityFactorRepository(database);
   const securityFactors = new SecurityFactorService({ registry, getFamily, mfa, factors: securityFactorRows });
@@ -173,6 +174,7 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
       ...chainRoutes({ registry, getFamily, authenticate }),
       ...assetRoutes({ assets, registry, getFamily, authenticate, idempotent }),
       ...transferRoutes({ transfers, transactions, approvals, authenticate, idempotent: idempotentTransfer }),
+      ...approvalRoutes({ approvals, transactions, registry, getFamily, authenticate, idempotent }),
       ...transactionRoutes({ transactions, registry, getFamily, authenticate }),
       ...securityFactorRoutes({ factors: securityFactors, authenticate, idempotent }),
       ...webhookRoutes({ webhooks, deliveries, authenticate, idempotent, idempotentSealed }),

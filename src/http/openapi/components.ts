@@ -48,7 +48,12 @@ export class Components {
     if (typeof fields['pattern'] === 'string') fields['pattern'] = fields['pattern'].replace(/\$\/u$/, '$');
     if (maxLength !== undefined) fields['maxLength'] = maxLength;
     if (typeof name !== 'string') return fields;
-    return Array.isArray(fields['enum']) ? this.referToEnum(name, fields as Json & { enum: unknown[] }) : this.add(name, fields);
+    if (Array.isArray(fields['enum'])) return this.referToEnum(name, fields as Json & { enum: unknown[] });
+    const { type, description, ...others } = fields;
+    if (!Array.isArray(type) || !type.includes('null')) return this.add(name, fields);
+    // where null is allowed belongs to the place, as for enums
+    const reference = this.add(name, { type: 'object', ...others });
+    return { anyOf: [reference, { type: 'null' }], ...(description !== undefined && { description }) };
   }
 
   /** Where null is allowed, and what is said of it, belong to the place where the values are used. */
