@@ -36,6 +36,7 @@ import type { NodeKeys } from '../mpc/identity';
 import { WorkflowOutbox } from '../outbox/outbox';
 import { sweepTraces } from '../outbox/request-traces';
 import type { Logger } from '../platform/logging';
+import { SecurityFactorBatches } from '../security-factors/batch';
 import { SecurityFactorRepository } from '../security-factors/repository';
 import { securityFactorRoutes } from '../security-factors/routes';
 import { SecurityFactorService } from '../security-factors/service';
@@ -151,6 +152,7 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
   const transfers = new TransferService({ ...deps, starts, addresses, outbox });
   const securityFactorRows = new SecurityFactorRepository(database);
   const securityFactors = new SecurityFactorService({ registry, getFamily, mfa, factors: securityFactorRows });
+  const factorBatches = new SecurityFactorBatches({ mfa, factors: securityFactors, log });
   const webhookRows = new WebhookRepository(database);
   const webhooks = new WebhookService({ webhooks: webhookRows, mfa, box: boxes.webhooks, targets: deps.webhookTargets });
   const served = new ServedChains({ ...deps, addresses });
@@ -176,7 +178,7 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
       ...transferRoutes({ transfers, transactions, approvals, authenticate, idempotent: idempotentTransfer }),
       ...approvalRoutes({ approvals, transactions, registry, getFamily, authenticate, idempotent }),
       ...transactionRoutes({ transactions, registry, getFamily, authenticate }),
-      ...securityFactorRoutes({ factors: securityFactors, authenticate, idempotent }),
+      ...securityFactorRoutes({ factors: securityFactors, batches: factorBatches, authenticate, idempotent }),
       ...webhookRoutes({ webhooks, deliveries, authenticate, idempotent, idempotentSealed }),
       ...x402Routes({ x402, settlements, authenticate }),
       ...signRoutes({ payments, registry, getFamily, authenticate, idempotent: idempotentSealed }),

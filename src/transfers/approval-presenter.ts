@@ -2,7 +2,7 @@ import { presentError } from '../http/batch';
 import { presentListedTransaction } from '../transactions/presenter';
 import type { ListedTransactions } from '../transactions/service';
 import type { ApprovalPageView, DecisionsView } from './approval-schema';
-import type { DecidedItem } from './screen/approvals';
+import type { DecidedItem } from './screen/decide';
 
 export const presentApprovals = ({ rows, total, hasMore, next }: ListedTransactions): ApprovalPageView => ({
   data: rows.map((row) => ({

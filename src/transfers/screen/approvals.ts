@@ -1,5 +1,4 @@
 import type { EntityManager } from 'typeorm';
-import type { ItemOutcome } from '../../http/batch';
 import type { IdempotencyContext } from '../../http/context';
 import { lockLedgerAccountsOf } from '../../ledger/accounts';
 import { runItems } from '../../mfa/batch';
@@ -9,16 +8,12 @@ import type { WorkflowOutbox } from '../../outbox/outbox';
 import type { Logger } from '../../platform/logging';
 import { findAnyForUpdate, lockTransactions } from '../../transactions/state';
 import { presentDecisions } from '../approval-presenter';
-import { decide, type Decided, type Decision, type DecisionKind, notAwaiting } from './decide';
+import { decide, type DecidedItem, type Decision, type DecisionKind, notAwaiting } from './decide';
 
 export interface ApprovalsDependencies {
   mfa: MfaService;
   outbox: WorkflowOutbox;
   log: Logger;
-}
-
-export interface DecidedItem extends Decision {
-  outcome: ItemOutcome<Decided>;
 }
 
 const news = { approve: 'transfer_approved', reject: 'transfer_ended' } as const satisfies Record<DecisionKind, string>;

@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { auditUser } from '../../audit/log';
+import type { ItemOutcome } from '../../http/batch';
 import type { Caller } from '../../http/context';
 import type { MfaRequest } from '../../mfa/service';
 import { enqueue } from '../../outbox/outbox';
@@ -21,6 +22,10 @@ export interface Decided {
   status: TransactionStatus;
   /** By this call; false: it was decided like this before. */
   isNew: boolean;
+}
+
+export interface DecidedItem extends Decision {
+  outcome: ItemOutcome<Decided>;
 }
 
 const approvalRejected: RefusalReason = { code: 'approval_rejected', reason: 'A user has rejected the transfer' };
