@@ -270,6 +270,25 @@ describe('POST /approvals', () => {
     expect(resultsOf(await decide(all(ids, 'reject'), { code, key }))).toEqual(['REJECTED', 'REJECTED']);
   });
 
+  test('what concerns more than one of them while it is decided: 503, nothing is decided', async () => {
+    const ids = await waiting(2);
+    const [key, code] = [newId(), await codeOf(colleague)];
+    const { database } = fixture;
+    await database.query(
+      `create function hold_one() returns trigger language plpgsql as $$ begin raise exception 'locked' using errcode = '55P03'; end $$`,
+    );
+    await database.query(
+      `create trigger hold_one before update on transactions for each row when (new.tx_id = '${ids[1]}') execute function hold_one()`,
+    );
+    try {
+      expectProblem(await decide(all(ids, 'approve'), { code, key }), 503, 'unavailable');
+    } finally {
+      await database.query('drop function hold_one cascade');
+    }
+    expect(await statusesOf(ids)).toEqual(['AWAITING_APPROVAL', 'AWAITING_APPROVAL']);
+    expect(resultsOf(await decide(all(ids, 'approve'), { code, key }))).toEqual(['PENDING', 'PENDING']);
+  });
+
   test('two users with the same transfers at once, in opposite order: each is decided once', async () => {
     await fixture.database.query('update clients set self_approval = true where client_id = $1', [tenant.clientId]);
     const ids = await waiting(12);
