@@ -58,6 +58,8 @@ import { AttemptLeases0074 } from './0074-attempt-leases';
 import { OutboxTurns0077 } from './0077-outbox-turns';
 import { ListFilters0080 } from './0080-list-filters';
 import { ExternalIds0081 } from './0081-external-ids';
+import { OwnNames0083 } from './0083-own-names';
+import { Rejections0089 } from './0089-rejections';
 import { PooledKeys0070 } from './0070-pooled-keys';
 
 /** In this order. A released migration is never edited: a change is a new file. */
@@ -123,4 +125,6 @@ export const migrations = [
   OutboxTurns0077,
   ListFilters0080,
   ExternalIds0081,
+  OwnNames0083,
+  Rejections0089,
 ];

@@ -409,3 +409,8 @@ export const requestTraceRights: Rights = {
 export const attemptLeaseRights: Rights = {
   webhook_deliveries: { gateway_worker: 'update (attempting_until)' },
 };
+
+/** Users reject transfers that wait for their approval. */
+export const rejectionRights: Rights = {
+  refusals: { gateway_api: 'select, insert (tx_id, attempt, kind, code, reason)' },
+};

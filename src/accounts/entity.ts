@@ -22,5 +22,7 @@ export class AccountEntity {
   @Column({ type: 'text', name: 'address_type' }) addressType!: 'INBOUND';
   @Column('text') status!: 'ACTIVE' | 'INACTIVE';
   @Column({ type: 'text', nullable: true }) label!: string | null;
+  /** What the client calls it. */
+  @Column({ type: 'text', name: 'external_id', nullable: true, update: false }) externalId!: string | null;
   @Column({ type: 'timestamptz', name: 'created_at', insert: false, update: false }) createdAt!: Date;
 }

@@ -14,6 +14,7 @@ export const presentAccount = (account: AccountEntity): AccountView => ({
   address_type: account.addressType,
   status: account.status,
   label: account.label,
+  external_id: account.externalId,
   created_at: account.createdAt.toISOString(),
 });
 

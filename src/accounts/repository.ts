@@ -1,9 +1,9 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { hasChildren } from '../chains/key-protocols';
 import type { ChainFamily } from '../chains/types';
-import { type ColumnValues, findPage, type ListedTable } from '../http/list-page';
+import { type ColumnValues, findPage, type ListedTable, toPage } from '../http/list-page';
 import type { LimitOffset } from '../http/pagination';
-import { entityColumns } from '../platform/entity-columns';
+import { entityColumns, insertionOf } from '../platform/entity-columns';
 import { isUuid } from '../platform/ids';
 import type { StoredStatement } from '../wallets/attestation-entity';
 import { loadAttestations } from '../wallets/attestations';
@@ -11,8 +11,9 @@ import { AccountAttestationEntity } from './attestation-entity';
 import { AccountEntity } from './entity';
 
 export interface AccountFilter {
-  walletId?: string;
-  chain?: string;
+  walletId?: string | undefined;
+  chain?: string | undefined;
+  externalId?: string | undefined;
 }
 
 const columns = entityColumns(AccountEntity, [
@@ -31,6 +32,7 @@ const columns = entityColumns(AccountEntity, [
   'addressType',
   'status',
   'label',
+  'externalId',
   'createdAt',
 ]);
 export const listedAccounts: ListedTable = { table: 'accounts', id: 'account_id', select: columns.select('t') };
@@ -50,8 +52,27 @@ export class AccountRepository {
     return manager.find(AccountAttestationEntity, { where: { accountId }, order: { node: 'ASC' } });
   }
 
-  async list(clientId: string, { walletId, chain }: AccountFilter, page: LimitOffset): Promise<[AccountEntity[], number]> {
+  /** Returns false when another account of the client has its external id, even one of a concurrent request. */
+  async insert(manager: EntityManager, account: Partial<AccountEntity>): Promise<boolean> {
+    const { text, values } = insertionOf(AccountEntity, account);
+    const inserted = await manager.query<unknown[]>(
+      `${text} on conflict (client_id, external_id) where external_id is not null do nothing returning account_id`,
+      values,
+    );
+    return inserted.length > 0;
+  }
+
+  hasExternalId(clientId: string, externalId: string): Promise<boolean> {
+    return this.database.manager.existsBy(AccountEntity, { clientId, externalId });
+  }
+
+  async list(clientId: string, filter: AccountFilter, page: LimitOffset): Promise<[AccountEntity[], number]> {
+    const { walletId, chain, externalId } = filter;
     if (walletId !== undefined && !isUuid(walletId)) return [[], 0];
+    if (externalId !== undefined) {
+      const where = { clientId, externalId, ...(walletId !== undefined && { walletId }), ...(chain !== undefined && { chain }) };
+      return toPage(await this.database.manager.findBy(AccountEntity, where), page);
+    }
     const where: ColumnValues<'client_id' | 'wallet_id' | 'chain'> = [['client_id', clientId]];
     if (walletId !== undefined) where.push(['wallet_id', walletId]);
     if (chain !== undefined) where.push(['chain', chain]);

@@ -30,7 +30,7 @@ export function accountRoutes({ accounts, nodeKeys, authenticate, idempotent }: 
         'The wallet has to be ACTIVE. An account on ethereum, bsc, polygon, arbitrum, optimism, avalanche or base holds assets on all of these. On some chains each account has a key of its own: the request then waits up to 10 seconds for the signing nodes to generate it, and with a node down the answer is 503 `unavailable` and nothing is created.',
       middleware: [authenticate, body(createAccount), idempotent],
       answer: { status: 201, description: 'The account', schema: accountView, location: true },
-      fails: ['wallet_not_active', 'not_found', 'address_differs', 'unavailable', 'outcome_unknown'],
+      fails: ['wallet_not_active', 'not_found', 'external_id_in_use', 'address_differs', 'unavailable', 'outcome_unknown'],
       handle: async (ctx) => {
         const account = await accounts.create(
           getCaller(ctx),
@@ -52,8 +52,8 @@ export function accountRoutes({ accounts, nodeKeys, authenticate, idempotent }: 
       answer: { status: 200, description: 'One page', schema: accountPage },
       fails: [],
       handle: async (ctx) => {
-        const { wallet_id: walletId, chain, ...page } = getQuery(ctx, listAccounts);
-        const filter = { ...(walletId !== undefined && { walletId }), ...(chain !== undefined && { chain }) };
+        const { wallet_id: walletId, chain, external_id: externalId, ...page } = getQuery(ctx, listAccounts);
+        const filter = { walletId, chain, externalId };
         const [rows, total] = await accounts.list(getCaller(ctx).clientId, filter, toLimitOffset(page));
         ctx.body = presentPage(rows, total, page, presentListedAccount);
       },

@@ -1,28 +1,45 @@
 import Joi from 'joi';
 import { type AttestationView, attestationView } from '../wallets/schema';
-import { chainName, id, type PageQuery, pageFields, pageSchema, reference, text, timestamp, view } from '../http/schemas';
+import {
+  chainName,
+  externalId,
+  id,
+  type PageQuery,
+  pageFields,
+  pageSchema,
+  reference,
+  text,
+  timestamp,
+  view,
+} from '../http/schemas';
 
 export interface CreateAccount {
   wallet_id: string;
   chain: string;
   label?: string | null;
+  external_id?: string;
 }
 
 export const createAccount = Joi.object<CreateAccount, true>({
   wallet_id: reference().required(),
   chain: chainName().required(),
   label: text(100).allow(null, ''),
+  external_id: externalId().description(
+    'What you call the account: no other one of yours may have it (409 external_id_in_use). GET /accounts finds it by this',
+  ),
 });
 
 export interface ListAccounts extends PageQuery {
   wallet_id?: string;
   chain?: string;
+  external_id?: string;
 }
 
 export const listAccounts = Joi.object<ListAccounts, true>({
   ...pageFields,
   wallet_id: Joi.string().description('Accounts of this wallet only'),
   chain: chainName().description('Accounts created for this chain only'),
+  external_id: externalId().description('The account of yours that was given this external_id'),
 });
 
 export interface AccountView {
@@ -35,6 +52,7 @@ export interface AccountView {
   address_type: string;
   status: string;
   label: string | null;
+  external_id: string | null;
   created_at: string;
 }
 
@@ -48,6 +66,7 @@ const accountFields = {
   address_type: Joi.string().valid('INBOUND'),
   status: Joi.string().valid('ACTIVE', 'INACTIVE'),
   label: Joi.string().allow(null),
+  external_id: Joi.string().allow(null).description('As given when it was created'),
   created_at: timestamp(),
 };
 

@@ -7,7 +7,7 @@ import type { ChainDefinition } from '../chains/types';
 import type { Caller, IdempotencyContext } from '../http/context';
 import type { LimitOffset } from '../http/pagination';
 import { inTransaction } from '../platform/database';
-import { invalidParameter, notFound } from '../platform/errors';
+import { externalIdInUse, invalidParameter, notFound } from '../platform/errors';
 import type { StoredStatement } from '../wallets/attestation-entity';
 import type { WalletRepository } from '../wallets/repository';
 import type { WalletEntity } from '../wallets/entity';
@@ -48,7 +48,7 @@ export class AccountService {
   /**
    * Creates an account with an address of its own. Where keys have no children it waits up to 10 s for the nodes to generate one, before
    * the database transaction: whatever happens, no account is stored without an attested key.
-   * @throws GatewayError invalid_parameter (chain), not_found (wallet), wallet_not_active, address_differs, unavailable.
+   * @throws GatewayError invalid_parameter (chain), not_found (wallet), wallet_not_active, external_id_in_use, address_differs, unavailable.
    */
   async create(
     caller: Caller,
@@ -58,7 +58,7 @@ export class AccountService {
   ): Promise<AccountEntity> {
     const { clientId } = caller;
     const chain = enabledChain(this.deps.registry, input.chain);
-    const own = await this.generateKey({ accountId: resourceId, walletId: input.wallet_id, clientId }, chain);
+    const own = await this.generateKey({ accountId: resourceId, walletId: input.wallet_id, clientId }, chain, input.external_id);
     return inTransaction(this.deps.database, async (manager) => {
       const wallet = await this.deps.wallets.findLocked(manager, clientId, input.wallet_id);
       if (!wallet) throw notFound('wallet');
@@ -70,8 +70,9 @@ export class AccountService {
         ...(await this.row(manager, wallet.walletId, key, chain)),
         accountId: resourceId,
         label: input.label ?? null,
+        externalId: input.external_id ?? null,
       };
-      await manager.insert(AccountEntity, account);
+      if (!(await this.deps.accounts.insert(manager, account))) throw externalIdInUse('account');
       if (own) await this.deps.ownKeys.store(manager, resourceId, own);
       await auditUser(manager, caller, {
         action: 'account.created',
@@ -87,9 +88,9 @@ export class AccountService {
 
   /**
    * null where the key is the wallet's, or the account is there already.
-   * @throws GatewayError not_found, wallet_not_active, unavailable.
+   * @throws GatewayError not_found, wallet_not_active, external_id_in_use, unavailable.
    */
-  private async generateKey(account: KeyedAccount, chain: ChainDefinition): Promise<OwnKey | null> {
+  private async generateKey(account: KeyedAccount, chain: ChainDefinition, externalId?: string): Promise<OwnKey | null> {
     if (hasChildren(this.deps.getFamily(chain.family).keyProtocol)) return null;
     const { clientId, walletId, accountId } = account;
     const [wallet, earlier] = await Promise.all([
@@ -99,6 +100,9 @@ export class AccountService {
     if (!wallet) throw notFound('wallet');
     if (earlier) return null;
     assertActive(wallet);
+    // before the nodes generate a key for nothing
+    if (externalId !== undefined && (await this.deps.accounts.hasExternalId(clientId, externalId)))
+      throw externalIdInUse('account');
     return this.deps.ownKeys.generate(account, chain.family);
   }
 

@@ -71,6 +71,7 @@ export const auditActions = [
   'transfer.cancellation_begun',
   'transfer.cancelled',
   'transfer.refused',
+  'transfer.rejected',
   'transfer.abandoned',
   'transfer.retried',
   'transfer.signed',

@@ -14,7 +14,7 @@ export interface Caller {
 export interface CreatedAnswer {
   body: object;
   /** Path below the base path, for Location. */
-  path: string;
+  path?: string;
 }
 
 /** The id of the resource that a request creates, and what is known about earlier attempts of the same request. */

@@ -130,7 +130,8 @@ async function runClaimed(ctx: GatewayContext, next: () => Promise<unknown>, sto
 /** The bytes and headers that the handler's answer will have. */
 function toStoredAnswer(ctx: GatewayContext, answer: CreatedAnswer | GatewayError): StoredAnswer {
   if (answer instanceof GatewayError) return { status: answer.status, headers: {}, body: JSON.stringify(toProblem(answer, ctx)) };
-  return { status: ctx.status, headers: { Location: `${basePath}${answer.path}` }, body: JSON.stringify(answer.body) };
+  const headers: Record<string, string> = answer.path === undefined ? {} : { Location: `${basePath}${answer.path}` };
+  return { status: ctx.status, headers, body: JSON.stringify(answer.body) };
 }
 
 const contentType = (status: number): string => (status >= 400 ? problemMediaType : 'application/json');

@@ -34,6 +34,12 @@ export function pageStatement(
     order by t.${id} desc`;
 }
 
+/** The same of a list that is read whole: for what has a row or two at most. */
+export const toPage = <T>(rows: T[], { limit, offset }: LimitOffset): [rows: T[], total: number] => [
+  rows.slice(offset, offset + limit),
+  rows.length,
+];
+
 /** The rows of a page, and how many the whole list has. */
 export async function findPage<C extends string>(
   manager: EntityManager,

@@ -68,6 +68,21 @@ export function findLedgerAccountsOfForUpdate(
   return lock(manager, { accountId, chain, symbol: In(symbols) });
 }
 
+/**
+ * Locks those of all these transactions, in id order: for a database transaction that ends several of them. Call it under the locks of the
+ * transactions.
+ */
+export async function lockLedgerAccountsOf(manager: EntityManager, txIds: string[]): Promise<void> {
+  await manager.query(
+    `select from ledger_accounts where ledger_account_id in (
+       select l.ledger_account_id from transactions t
+         join ledger_accounts l on l.account_id = t.account_id and l.chain = t.chain and l.symbol in (t.token_symbol, t.fee_symbol)
+        where t.tx_id = any($1::uuid[]))
+      order by ledger_account_id for no key update`,
+    [txIds],
+  );
+}
+
 const lock = (manager: EntityManager, where: FindOptionsWhere<LedgerAccountEntity>): Promise<LedgerAccountEntity[]> =>
   manager.find(LedgerAccountEntity, { where, order: { ledgerAccountId: 'ASC' }, lock: { mode: 'for_no_key_update' } });
 

@@ -75,6 +75,12 @@ export function isDatabaseDown(error: unknown): boolean {
   );
 }
 
+/** Whether the same database transaction can succeed later: the database is away, or others were in its way. */
+export function isTransient(error: unknown): boolean {
+  const state = error instanceof QueryFailedError ? (error.driverError as { code?: string }).code : undefined;
+  return (state !== undefined && transientStates.has(state)) || isDatabaseDown(error);
+}
+
 export interface TransactionOptions<T, Read = undefined> {
   /**
    * Statements that are sent together with those that start the transaction, without waiting for their answers; the work gets what it resolves

@@ -44,6 +44,13 @@ export function invalidParameter(field: string, message: string): GatewayError {
   return new GatewayError('invalid_parameter', `${field}: ${message}`, { fields: [{ field, message }] });
 }
 
+/** `external_id_in_use` with its field. @param what has the name: a transfer, a wallet or an account */
+export function externalIdInUse(what: string): GatewayError {
+  return new GatewayError('external_id_in_use', `external_id: another ${what} of yours has it`, {
+    fields: [{ field: 'external_id', message: `is used by another ${what}` }],
+  });
+}
+
 export function notFound(what: string): GatewayError {
   return new GatewayError('not_found', `${what} not found`);
 }

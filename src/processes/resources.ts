@@ -36,6 +36,7 @@ import type { NodeKeys } from '../mpc/identity';
 import { WorkflowOutbox } from '../outbox/outbox';
 import { sweepTraces } from '../outbox/request-traces';
 import type { Logger } from '../platform/logging';
+import { SecurityFactorBatches } from '../security-factors/batch';
 import { SecurityFactorRepository } from '../security-factors/repository';
 import { securityFactorRoutes } from '../security-factors/routes';
 import { SecurityFactorService } from '../security-factors/service';
@@ -44,6 +45,7 @@ import { TransactionRepository } from '../transactions/repository';
 import { transactionRoutes } from '../transactions/routes';
 import { TransactionService } from '../transactions/service';
 import { toComparableTransfer } from '../transfers/accept/request';
+import { approvalRoutes } from '../transfers/approval-routes';
 import { transferRoutes } from '../transfers/routes';
 import { createTransfer } from '../transfers/schema';
 import { Approvals } from '../transfers/screen/approvals';
@@ -146,10 +148,11 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
   const accounts = new AccountService({ ...accountDeps, addresses, ownKeys });
   const assets = new AssetService({ database, registry, getFamily, accounts: accountRows, assets: assetRows });
   const transactions = new TransactionService(new TransactionRepository(database), new LiveStatusCache(workflows), addresses);
-  const approvals = new Approvals({ mfa, outbox });
+  const approvals = new Approvals({ mfa, outbox, log });
   const transfers = new TransferService({ ...deps, starts, addresses, outbox });
   const securityFactorRows = new SecurityFactorRepository(database);
   const securityFactors = new SecurityFactorService({ registry, getFamily, mfa, factors: securityFactorRows });
+  const factorBatches = new SecurityFactorBatches({ mfa, factors: securityFactors, log });
   const webhookRows = new WebhookRepository(database);
   const webhooks = new WebhookService({ webhooks: webhookRows, mfa, box: boxes.webhooks, targets: deps.webhookTargets });
   const served = new ServedChains({ ...deps, addresses });
@@ -173,8 +176,9 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
       ...chainRoutes({ registry, getFamily, authenticate }),
       ...assetRoutes({ assets, registry, getFamily, authenticate, idempotent }),
       ...transferRoutes({ transfers, transactions, approvals, authenticate, idempotent: idempotentTransfer }),
+      ...approvalRoutes({ approvals, transactions, registry, getFamily, authenticate, idempotent }),
       ...transactionRoutes({ transactions, registry, getFamily, authenticate }),
-      ...securityFactorRoutes({ factors: securityFactors, authenticate, idempotent }),
+      ...securityFactorRoutes({ factors: securityFactors, batches: factorBatches, authenticate, idempotent }),
       ...webhookRoutes({ webhooks, deliveries, authenticate, idempotent, idempotentSealed }),
       ...x402Routes({ x402, settlements, authenticate }),
       ...signRoutes({ payments, registry, getFamily, authenticate, idempotent: idempotentSealed }),

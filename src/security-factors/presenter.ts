@@ -1,5 +1,6 @@
+import { type ItemOutcome, presentError } from '../http/batch';
 import type { SecurityFactorEntity } from './entity';
-import type { DeletedFactorView, FactorList, FactorView } from './schema';
+import type { BatchView, DeletedFactorView, FactorList, FactorView } from './schema';
 
 export const presentFactor = (factor: SecurityFactorEntity): FactorView => ({
   factor_id: factor.factorId,
@@ -21,4 +22,15 @@ export const presentFactors = (factors: SecurityFactorEntity[], total: number): 
 export const presentDeleted = ({ factorId }: SecurityFactorEntity): DeletedFactorView => ({
   factor_id: factorId,
   status: 'deleted',
+});
+
+/** What became of each change of a batch, in the order of the request. */
+export interface FactorOutcomes {
+  removed: { factorId: string; outcome: ItemOutcome<SecurityFactorEntity> }[];
+  added: ItemOutcome<SecurityFactorEntity>[];
+}
+
+export const presentBatch = ({ removed, added }: FactorOutcomes): BatchView => ({
+  removed: removed.map(({ factorId, outcome }) => ({ factor_id: factorId, error: presentError(outcome.error) })),
+  added: added.map(({ done, error }) => ({ factor: done && presentFactor(done), error: presentError(error) })),
 });

@@ -1,12 +1,25 @@
 import { getCaller, getIdempotencyContext, type GatewayContext } from '../http/context';
+import { maxBatchItems } from '../http/batch';
 import { toLimitOffset } from '../http/pagination';
 import { resourceId, withoutId } from '../http/resource-id';
 import { locate } from '../http/router';
 import type { Route, DocumentedMiddleware } from '../http/route';
 import { body, getBody, query, getQuery } from '../http/validate';
 import { mfaFailures, toMfaRequest } from '../mfa/request';
+import { invalidParameter } from '../platform/errors';
+import type { SecurityFactorBatches } from './batch';
 import { presentDeleted, presentFactor, presentFactors } from './presenter';
-import { createFactor, deletedFactorView, deleteFactor, factorList, factorView, listFactors, setFactorStatus } from './schema';
+import {
+  batchView,
+  changeFactors,
+  createFactor,
+  deletedFactorView,
+  deleteFactor,
+  factorList,
+  factorView,
+  listFactors,
+  setFactorStatus,
+} from './schema';
 import type { SecurityFactorService } from './service';
 
 const tag = 'Security factors';
@@ -16,11 +29,12 @@ const aliasPrefix = '/v1';
 
 export interface SecurityFactorRoutes {
   factors: SecurityFactorService;
+  batches: SecurityFactorBatches;
   authenticate: DocumentedMiddleware;
   idempotent: DocumentedMiddleware;
 }
 
-export function securityFactorRoutes({ factors, authenticate, idempotent }: SecurityFactorRoutes): Route[] {
+export function securityFactorRoutes({ factors, batches, authenticate, idempotent }: SecurityFactorRoutes): Route[] {
   const routes: Route[] = [
     {
       method: 'get',
@@ -55,6 +69,25 @@ export function securityFactorRoutes({ factors, authenticate, idempotent }: Secu
         const factor = await factors.create(toMfaRequest(ctx), getIdempotencyContext(ctx), getBody(ctx, createFactor));
         locate(ctx, `${path}/${factor.factorId}`);
         ctx.body = presentFactor(factor);
+      },
+    },
+    {
+      method: 'post',
+      path: `${path}/batch`,
+      id: 'changeSecurityFactors',
+      tag,
+      summary: 'Delete and add entries, up to 100 together with one code',
+      description:
+        'Each change is carried out or refused for itself, as the routes for a single one do, and the answer says which: it is 200 also when all of them were refused. Any other answer means that nothing was changed. Send an Idempotency-Key: a retry with the same key and body gets the first answer again.',
+      middleware: [authenticate, body(changeFactors), idempotent],
+      answer: { status: 200, description: 'What became of each change', schema: batchView },
+      fails: ['SECURITY_FACTOR_ALREADY_EXISTS', ...mfaFailures],
+      handle: async (ctx) => {
+        const { remove, add } = getBody(ctx, changeFactors);
+        const count = remove.length + add.length;
+        if (count < 1 || count > maxBatchItems)
+          throw invalidParameter('add', `must have 1 to ${maxBatchItems} entries together with remove`);
+        ctx.body = await batches.change(toMfaRequest(ctx), getIdempotencyContext(ctx), { remove, add });
       },
     },
     ...entryRoutes(factors, authenticate),

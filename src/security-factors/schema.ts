@@ -1,5 +1,6 @@
 import Joi from 'joi';
-import { chainName, id, oneOf, type PageQuery, pageFields, text, timestamp, view } from '../http/schemas';
+import { batchError, type BatchErrorView, maxBatchItems } from '../http/batch';
+import { chainName, id, oneOf, type PageQuery, pageFields, reference, text, timestamp, view } from '../http/schemas';
 import { mfaCode } from '../mfa/request';
 import type { FactorStatus, FactorType } from './entity';
 
@@ -9,21 +10,45 @@ const maxPageSize = 1_000;
 const factorType = (): Joi.StringSchema => oneOf('SecurityFactorType', ['WHITELIST', 'BLACKLIST']);
 const status = (): Joi.StringSchema => oneOf('SecurityFactorStatus', ['active', 'inactive']);
 
-export interface CreateFactor {
+export interface NewEntry {
   factor_type: FactorType;
   chain: string;
   address: string;
   label?: string | null;
   reason?: string | null;
+}
+
+export interface CreateFactor extends NewEntry {
   mfa_code?: string;
 }
 
-export const createFactor = Joi.object<CreateFactor, true>({
+const entryFields = {
   factor_type: factorType().required().description('WHITELIST: trusted; BLACKLIST: transfers to it are refused'),
   chain: chainName().required(),
   address: Joi.string().max(255).required().description('Stored as sent; compared in canonical form'),
   label: text(100).allow(null, ''),
   reason: text(255).allow(null, ''),
+};
+
+export const createFactor = Joi.object<CreateFactor, true>({ ...entryFields, mfa_code: mfaCode() });
+
+export interface ChangeFactors {
+  remove: string[];
+  add: NewEntry[];
+  mfa_code?: string;
+}
+
+export const changeFactors = Joi.object<ChangeFactors, true>({
+  remove: Joi.array()
+    .items(reference())
+    .max(maxBatchItems)
+    .default([])
+    .description('Ids of the entries to delete, before any is added'),
+  add: Joi.array()
+    .items(Joi.object<NewEntry, true>(entryFields).meta({ 'x-component': 'NewSecurityFactor' }))
+    .max(maxBatchItems)
+    .default([])
+    .description('Entries to add'),
   mfa_code: mfaCode(),
 });
 
@@ -96,4 +121,23 @@ export interface DeletedFactorView {
 export const deletedFactorView = view<DeletedFactorView>('DeletedSecurityFactor', {
   factor_id: id(),
   status: Joi.string().valid('deleted'),
+});
+
+export interface BatchView {
+  removed: { factor_id: string; error: BatchErrorView | null }[];
+  added: { factor: FactorView | null; error: BatchErrorView | null }[];
+}
+
+export const batchView = view<BatchView>('SecurityFactorChanges', {
+  removed: Joi.array()
+    .items(view<BatchView['removed'][number]>('RemovedSecurityFactor', { factor_id: Joi.string(), error: batchError() }))
+    .description('One for each of `remove`, in their order'),
+  added: Joi.array()
+    .items(
+      view<BatchView['added'][number]>('AddedSecurityFactor', {
+        factor: factorView.allow(null).description('The entry, active; null where it was refused'),
+        error: batchError(),
+      }),
+    )
+    .description('One for each of `add`, in their order'),
 });

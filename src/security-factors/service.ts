@@ -10,7 +10,7 @@ import type { MfaRequest, MfaService } from '../mfa/service';
 import { GatewayError } from '../platform/errors';
 import { type FactorStatus, SecurityFactorEntity } from './entity';
 import type { FactorFilter, NewFactor, SecurityFactorRepository } from './repository';
-import type { CreateFactor } from './schema';
+import type { CreateFactor, NewEntry } from './schema';
 
 /** Active and inactive entries of one client. Concurrent requests can exceed the limit by one each. */
 const maxEntries = 10_000;
@@ -37,33 +37,51 @@ export class SecurityFactorService {
     input: CreateFactor,
   ): Promise<SecurityFactorEntity> {
     const { mfa, factors } = this.deps;
-    const { clientId, userId } = request.caller;
-    const factor: NewFactor = {
-      ...this.parseDestination(input),
-      factorId: resourceId,
-      clientId,
-      factorType: input.factor_type,
-      label: input.label ?? '',
-      reason: input.reason ?? '',
-      addedBy: userId,
-    };
+    const { clientId } = request.caller;
+    const factor = this.newFactor(request, resourceId, input);
     // an earlier attempt of the same request has added the entry; its code is used up
     const earlier = firstAttemptAt ? await factors.findIncludingDeleted(clientId, resourceId) : null;
     if (earlier) return earlier;
     return mfa.authorize(
       request,
-      async (manager) => {
-        if (!(await factors.insert(manager, factor))) throw alreadyExists(factor.chain);
-        if ((await factors.count(manager, clientId)) > maxEntries)
-          throw new GatewayError('business_error', `A client has at most ${maxEntries} entries: delete some first`);
-        const added = await manager.findOneByOrFail(SecurityFactorEntity, { factorId: resourceId });
-        await auditFactor(manager, request, 'security_factor.created', added);
-        return added;
-      },
+      (manager) => this.insert(manager, request, factor),
       async (manager) => {
         if (await factors.hasActive(manager, factor)) throw alreadyExists(factor.chain);
       },
     );
+  }
+
+  /** The same as `create` within a database transaction that a code has authorised. @throws GatewayError as it, but for the code. */
+  addWithin(manager: EntityManager, request: MfaRequest, factorId: string, input: NewEntry): Promise<SecurityFactorEntity> {
+    return this.insert(manager, request, this.newFactor(request, factorId, input));
+  }
+
+  /** The first of these whose address an active entry has; what is no address is listed nowhere. */
+  async findListed(manager: EntityManager, request: MfaRequest, inputs: NewEntry[]): Promise<NewFactor | null> {
+    for (const input of inputs) {
+      const factor = this.tryNewFactor(request, input);
+      if (factor && (await this.deps.factors.hasActive(manager, factor))) return factor;
+    }
+    return null;
+  }
+
+  private tryNewFactor(request: MfaRequest, input: NewEntry): NewFactor | null {
+    try {
+      return this.newFactor(request, '', input);
+    } catch (error) {
+      if (error instanceof GatewayError) return null;
+      throw error;
+    }
+  }
+
+  private async insert(manager: EntityManager, request: MfaRequest, factor: NewFactor): Promise<SecurityFactorEntity> {
+    const { factors } = this.deps;
+    if (!(await factors.insert(manager, factor))) throw alreadyExists(factor.chain);
+    if ((await factors.count(manager, factor.clientId)) > maxEntries)
+      throw new GatewayError('business_error', `A client has at most ${maxEntries} entries: delete some first`);
+    const added = await manager.findOneByOrFail(SecurityFactorEntity, { factorId: factor.factorId });
+    await auditFactor(manager, request, 'security_factor.created', added);
+    return added;
   }
 
   /** Sets the status of an entry; no effect when it has that status. @throws GatewayError MFA_*, SECURITY_FACTOR_*. */
@@ -81,13 +99,15 @@ export class SecurityFactorService {
 
   /** The address can be added again. @throws GatewayError MFA_*, SECURITY_FACTOR_NOT_FOUND. */
   delete(request: MfaRequest, factorId: string): Promise<SecurityFactorEntity> {
-    const { mfa, factors } = this.deps;
-    return mfa.authorize(request, async (manager) => {
-      const factor = await this.findLocked(manager, request, factorId);
-      await factors.delete(manager, factor.factorId);
-      await auditFactor(manager, request, 'security_factor.deleted', factor);
-      return factor;
-    });
+    return this.deps.mfa.authorize(request, (manager) => this.removeWithin(manager, request, factorId));
+  }
+
+  /** The same within a database transaction that a code has authorised. @throws GatewayError SECURITY_FACTOR_NOT_FOUND. */
+  async removeWithin(manager: EntityManager, request: MfaRequest, factorId: string): Promise<SecurityFactorEntity> {
+    const factor = await this.findLocked(manager, request, factorId);
+    await this.deps.factors.delete(manager, factor.factorId);
+    await auditFactor(manager, request, 'security_factor.deleted', factor);
+    return factor;
   }
 
   async get(clientId: string, factorId: string): Promise<SecurityFactorEntity> {
@@ -102,7 +122,19 @@ export class SecurityFactorService {
     return this.deps.factors.list(clientId, filter, page);
   }
 
-  private parseDestination({ chain: name, address }: CreateFactor): Pick<NewFactor, 'chain' | 'address' | 'addressKey'> {
+  private newFactor({ caller }: MfaRequest, factorId: string, input: NewEntry): NewFactor {
+    return {
+      ...this.parseDestination(input),
+      factorId,
+      clientId: caller.clientId,
+      factorType: input.factor_type,
+      label: input.label ?? '',
+      reason: input.reason ?? '',
+      addedBy: caller.userId,
+    };
+  }
+
+  private parseDestination({ chain: name, address }: NewEntry): Pick<NewFactor, 'chain' | 'address' | 'addressKey'> {
     const chain = enabledChain(this.deps.registry, name);
     const family = this.deps.getFamily(chain.family);
     const parsed = family.parseAddress(address);
@@ -119,7 +151,7 @@ export class SecurityFactorService {
 
 const factorNotFound = () => new GatewayError('SECURITY_FACTOR_NOT_FOUND', 'security factor not found');
 
-const alreadyExists = (chain: string) =>
+export const alreadyExists = (chain: string) =>
   new GatewayError('SECURITY_FACTOR_ALREADY_EXISTS', `An active entry of this type already has this address on ${chain}`);
 
 function auditFactor(

@@ -1,14 +1,13 @@
 import type { GetFamily } from '../chains/family';
 import type { ChainRegistry } from '../chains/registry';
 import { getCaller } from '../http/context';
-import { toLimitOffset } from '../http/pagination';
 import { resourceId, withoutId } from '../http/resource-id';
 import type { Route, DocumentedMiddleware } from '../http/route';
 import { query, getQuery } from '../http/validate';
-import { isTotalKept, toFilter } from './filter';
+import { toFilter } from './filter';
+import { toListPage } from './list-page';
 import { presentTransactionDetails, presentTransactions } from './presenter';
-import { invalidParameter } from '../platform/errors';
-import { countedAtMost, listTransactions, transactionDetailView, transactionPage } from './schema';
+import { listTransactions, transactionDetailView, transactionPage } from './schema';
 import type { TransactionService } from './service';
 
 const tag = 'Transactions';
@@ -35,15 +34,9 @@ export function transactionRoutes({ transactions, authenticate, ...chains }: Tra
       fails: [],
       handle: async (ctx) => {
         const { page, page_size, after, ...filters } = getQuery(ctx, listTransactions);
-        if (after && page > 1) throw invalidParameter('page', 'must not be given with after');
         const filter = toFilter(chains, filters);
-        const part = toLimitOffset({ page, page_size });
-        if (!isTotalKept(filter) && part.offset + part.limit > countedAtMost)
-          throw invalidParameter(
-            'page',
-            `must be among the first ${countedAtMost} transactions with these filters: go on with after`,
-          );
-        ctx.body = presentTransactions(await transactions.list(getCaller(ctx).clientId, filter, { ...part, after }));
+        const part = toListPage(filter, { page, page_size, after });
+        ctx.body = presentTransactions(await transactions.list(getCaller(ctx).clientId, filter, part));
       },
     },
     {

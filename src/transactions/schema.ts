@@ -51,16 +51,12 @@ const cursor = () =>
     .pattern(/^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/)
     .messages({ 'string.pattern.base': '{{#label}} must be the next of an answer' });
 
-export const listTransactions = Joi.object<ListTransactions>({
+/** Of every list of transactions. */
+export const listFilters = {
   ...pageFields,
   wallet_id: Joi.string().description('Transactions of this wallet only'),
   account_id: Joi.string().description('Transactions of this account only'),
   chain: chainName().description('Transactions on this chain only'),
-  status: statuses().description('Transactions in one of these states only: names with commas between them'),
-  tx_hash: Joi.string()
-    .pattern(/^[A-Za-z0-9]{1,128}$/)
-    .messages({ 'string.pattern.base': '{{#label}} must be the hash of a transaction' })
-    .description('Transactions with this hash only, as `tx_hash` shows it'),
   external_id: externalId().description('The transfer of yours that was given this external_id'),
   from_address: Joi.string()
     .max(255)
@@ -71,6 +67,15 @@ export const listTransactions = Joi.object<ListTransactions>({
   created_after: moment().description('Transactions created at this time or later only (RFC 3339)'),
   created_before: moment().description('Transactions created before this time only (RFC 3339)'),
   after: cursor().description('The `next` of the page before; instead of `page`, with the same filters'),
+};
+
+export const listTransactions = Joi.object<ListTransactions>({
+  ...listFilters,
+  status: statuses().description('Transactions in one of these states only: names with commas between them'),
+  tx_hash: Joi.string()
+    .pattern(/^[A-Za-z0-9]{1,128}$/)
+    .messages({ 'string.pattern.base': '{{#label}} must be the hash of a transaction' })
+    .description('Transactions with this hash only, as `tx_hash` shows it'),
 });
 
 export interface TransactionView {
@@ -91,7 +96,8 @@ export interface TransactionView {
   created_at: string;
 }
 
-const listFields = {
+/** Of a transaction in lists. */
+export const transactionFields = {
   tx_id: id(),
   wallet_id: id().allow(null),
   client_id: id(),
@@ -111,20 +117,23 @@ const listFields = {
   created_at: timestamp(),
 };
 
-const transactionView = view<TransactionView>('Transaction', listFields);
+const transactionView = view<TransactionView>('Transaction', transactionFields);
 
 export interface TransactionPageView extends Page<TransactionView> {
   next: string | null;
 }
 
-export const transactionPage = view<TransactionPageView>('TransactionPage', {
-  ...pageViewFields(transactionView),
+/** Of a page of such a list. */
+export const transactionPageFields = <T extends object>(item: Joi.ObjectSchema<T>) => ({
+  ...pageViewFields(item),
   total: Joi.number()
     .integer()
     .min(0)
     .description(`Total number of items; with other filters than wallet_id, account_id and chain counted up to ${countedAtMost}`),
   next: Joi.string().allow(null).description('Cursor of the page after this one, for `after`; null: this is the last one'),
 });
+
+export const transactionPage = view<TransactionPageView>('TransactionPage', transactionPageFields(transactionView));
 
 export interface TimelineView {
   status: string;
@@ -165,13 +174,13 @@ const sentFields = {
 
 /** `data` of the events of transactions. */
 export const eventTransactionView = view('EventTransaction', {
-  ...listFields,
+  ...transactionFields,
   ...sentFields,
   sequence: Joi.number().integer().min(0).description('Counts its changes: a later event has a higher one'),
 });
 
 export const transactionDetailView = view<TransactionDetailView>('TransactionDetail', {
-  ...listFields,
+  ...transactionFields,
   asset_id: id().allow(null),
   account_id: id().allow(null),
   ...sentFields,

@@ -26,6 +26,8 @@ const listed = [
   'txHash',
   'externalId',
   'createdAt',
+  'requestedBy',
+  'approvalExpiresAt',
 ] as const satisfies (keyof TransactionEntity)[];
 const detailed = [
   ...listed,
@@ -40,7 +42,6 @@ const detailed = [
   'blockNumber',
   'failureCode',
   'failureMessage',
-  'approvalExpiresAt',
   'approvedBy',
   'approvedAt',
   'screeningNote',

@@ -30,6 +30,15 @@ export function findAnyForUpdate(
   return manager.findOne(TransactionEntity, { where, lock: { mode: 'for_no_key_update' } });
 }
 
+/** Locks those of these that are the client's, in id order, so that whoever locks several of them does not wait for each other. Returns their ids. */
+export async function lockTransactions(manager: EntityManager, clientId: string, txIds: string[]): Promise<string[]> {
+  const rows = await manager.query<{ tx_id: string }[]>(
+    'select tx_id from transactions where client_id = $1 and tx_id = any($2::uuid[]) order by tx_id for no key update',
+    [clientId, txIds.filter(isUuid)],
+  );
+  return rows.map(({ tx_id }) => tx_id);
+}
+
 /** The current transaction, not locked. @throws GatewayError not_found. */
 export async function findTransaction(manager: EntityManager, txId: string): Promise<TransactionEntity> {
   const transaction = await manager.findOneBy(TransactionEntity, { txId });

@@ -15,7 +15,7 @@ const presentAccepted = ({ txId, status }: Acceptance): TransferView => ({
     : 'The amount is locked and the transfer is in progress: follow it with GET /transactions/{tx_id}',
 });
 
-export const toAnswer = (acceptance: Acceptance): CreatedAnswer => ({
+export const toAnswer = (acceptance: Acceptance): Required<CreatedAnswer> => ({
   body: presentAccepted(acceptance),
   path: `/transactions/${acceptance.txId}`,
 });

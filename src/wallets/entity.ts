@@ -6,6 +6,8 @@ export class WalletEntity {
   @Column({ type: 'uuid', name: 'client_id' }) clientId!: string;
   @Column({ type: 'text', name: 'wallet_name' }) walletName!: string;
   @Column({ type: 'text', nullable: true }) description!: string | null;
+  /** What the client calls it. */
+  @Column({ type: 'text', name: 'external_id', nullable: true, update: false }) externalId!: string | null;
   @Column('text') status!: 'PROGRESSING' | 'ACTIVE' | 'SUSPENDED';
   @Column({ type: 'text', name: 'key_status' }) keyStatus!: 'GENERATING' | 'ACTIVE';
   /** The key's id at the nodes; null until the key is durable on all three. */

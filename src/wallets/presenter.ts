@@ -10,6 +10,7 @@ export const presentWallet = ({ wallet, isAttested }: ShownWallet): WalletView =
   client_id: wallet.clientId,
   wallet_name: wallet.walletName,
   description: wallet.description,
+  external_id: wallet.externalId,
   ...presentStatus({ wallet, isAttested }),
   created_at: wallet.createdAt.toISOString(),
   updated_at: wallet.updatedAt.toISOString(),

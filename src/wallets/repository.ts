@@ -1,9 +1,10 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { auditUser, type RequestedBy } from '../audit/log';
-import { findPage, type ListedTable } from '../http/list-page';
+import { findPage, type ListedTable, toPage } from '../http/list-page';
 import type { LimitOffset } from '../http/pagination';
 import { enqueue } from '../outbox/outbox';
 import { inTransaction, requestTransaction } from '../platform/database';
+import { externalIdInUse } from '../platform/errors';
 import { entityColumns } from '../platform/entity-columns';
 import { isUuid } from '../platform/ids';
 import type { AttestationEntity } from './attestation-entity';
@@ -17,6 +18,7 @@ const columns = entityColumns(WalletEntity, [
   'clientId',
   'walletName',
   'description',
+  'externalId',
   'status',
   'keyStatus',
   'keyId',
@@ -26,6 +28,10 @@ const columns = entityColumns(WalletEntity, [
   'updatedAt',
 ]);
 export const listedWallets: ListedTable = { table: 'wallets', id: 'wallet_id', select: columns.select('t') };
+
+export interface WalletFilter {
+  externalId?: string | undefined;
+}
 
 /** Wallets of one client at a time: every query takes the client as its first parameter. */
 export class WalletRepository {
@@ -51,7 +57,8 @@ export class WalletRepository {
     return findWalletForUpdate(manager, { clientId, walletId });
   }
 
-  async list(clientId: string, page: LimitOffset): Promise<[WalletEntity[], number]> {
+  async list(clientId: string, { externalId }: WalletFilter, page: LimitOffset): Promise<[WalletEntity[], number]> {
+    if (externalId !== undefined) return toPage(await this.manager.findBy(WalletEntity, { clientId, externalId }), page);
     const counted = { list: 'wallets', clientId, subjectId: clientId } as const;
     const [rows, total] = await findPage(this.manager, listedWallets, [['client_id', clientId]], counted, page);
     return [rows.flatMap((row) => columns.read(row, 't') ?? []), total];
@@ -60,10 +67,10 @@ export class WalletRepository {
   /**
    * Inserts a wallet with its audit row and the outbox message for its key generation. No effect when the id exists: an earlier
    * attempt of the same request has created it.
-   * @throws GatewayError unavailable when too many wallets wait for their key.
+   * @throws GatewayError external_id_in_use; unavailable when too many wallets wait for their key.
    */
   insert(
-    wallet: Pick<WalletEntity, 'walletId' | 'clientId' | 'walletName' | 'description'>,
+    wallet: Pick<WalletEntity, 'walletId' | 'clientId' | 'walletName' | 'description' | 'externalId'>,
     { userId, requestId }: RequestedBy,
   ): Promise<void> {
     const work = async (manager: EntityManager) => {
@@ -75,7 +82,11 @@ export class WalletRepository {
         .orIgnore()
         .returning('wallet_id')
         .execute();
-      if ((inserted.raw as unknown[]).length === 0) return;
+      if ((inserted.raw as unknown[]).length === 0) {
+        const { walletId, clientId } = wallet;
+        if (await manager.existsBy(WalletEntity, { walletId, clientId })) return;
+        throw externalIdInUse('wallet');
+      }
       await this.limits.assertRoom(manager, wallet.clientId);
       await auditUser(
         manager,

@@ -30,7 +30,7 @@ export function walletRoutes({ wallets, nodeKeys, authenticate, idempotent }: Wa
         'The wallet is usable once status and key_status are ACTIVE: three signing nodes generate its key first. 503 `unavailable` when too many wallets wait for their key.',
       middleware: [authenticate, body(createWallet), idempotent],
       answer: { status: 201, description: 'The wallet, PROGRESSING and GENERATING', schema: walletView, location: true },
-      fails: ['unavailable', 'outcome_unknown'],
+      fails: ['external_id_in_use', 'unavailable', 'outcome_unknown'],
       handle: async (ctx) => {
         const shown = await wallets.create(
           getCaller(ctx),
@@ -52,8 +52,8 @@ export function walletRoutes({ wallets, nodeKeys, authenticate, idempotent }: Wa
       answer: { status: 200, description: 'One page', schema: walletPage },
       fails: [],
       handle: async (ctx) => {
-        const page = getQuery(ctx, listWallets);
-        const [rows, total] = await wallets.list(getCaller(ctx).clientId, toLimitOffset(page));
+        const { external_id: externalId, ...page } = getQuery(ctx, listWallets);
+        const [rows, total] = await wallets.list(getCaller(ctx).clientId, { externalId }, toLimitOffset(page));
         ctx.body = presentPage(rows, total, page, presentWallet);
       },
     },

@@ -1,23 +1,46 @@
 import Joi from 'joi';
-import { id, oneOf, type PageQuery, pageFields, pageSchema, text, timestamp, view, visibleText } from '../http/schemas';
+import {
+  externalId,
+  id,
+  oneOf,
+  type PageQuery,
+  pageFields,
+  pageSchema,
+  text,
+  timestamp,
+  view,
+  visibleText,
+} from '../http/schemas';
 
 export interface CreateWallet {
   wallet_name: string;
   description?: string | null;
+  external_id?: string;
 }
 
 export const createWallet = Joi.object<CreateWallet, true>({
   wallet_name: visibleText(100).required(),
   description: text(500).allow(null, ''),
+  external_id: externalId().description(
+    'What you call the wallet: no other one of yours may have it (409 external_id_in_use). GET /wallets finds it by this',
+  ),
 });
 
-export const listWallets = Joi.object<PageQuery, true>(pageFields);
+export interface ListWallets extends PageQuery {
+  external_id?: string;
+}
+
+export const listWallets = Joi.object<ListWallets, true>({
+  ...pageFields,
+  external_id: externalId().description('The wallet of yours that was given this external_id'),
+});
 
 export interface WalletView {
   wallet_id: string;
   client_id: string;
   wallet_name: string;
   description: string | null;
+  external_id: string | null;
   status: string;
   key_status: string;
   created_at: string;
@@ -29,6 +52,7 @@ export const walletView = view<WalletView>('Wallet', {
   client_id: id(),
   wallet_name: Joi.string(),
   description: Joi.string().allow(null),
+  external_id: Joi.string().allow(null).description('As given when it was created'),
   status: oneOf('WalletStatus', ['PROGRESSING', 'ACTIVE', 'SUSPENDED']),
   key_status: Joi.string()
     .valid('GENERATING', 'ACTIVE', 'UNVERIFIED')

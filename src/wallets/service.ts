@@ -5,7 +5,7 @@ import { notFound } from '../platform/errors';
 import type { AttestationEntity } from './attestation-entity';
 import type { AttestedKeys } from './attested-keys';
 import type { WalletEntity } from './entity';
-import type { WalletRepository } from './repository';
+import type { WalletFilter, WalletRepository } from './repository';
 import type { CreateWallet } from './schema';
 
 export interface ShownWallet {
@@ -28,15 +28,18 @@ export class WalletService {
 
   /**
    * Creates the wallet in one database transaction; the outbox starts its key generation afterwards.
-   * @throws GatewayError unavailable.
+   * @throws GatewayError external_id_in_use, unavailable.
    */
   async create(
     { clientId, userId }: Caller,
     { resourceId: walletId }: IdempotencyContext,
     requestId: string,
-    { wallet_name: walletName, description = null }: CreateWallet,
+    { wallet_name: walletName, description = null, external_id: externalId }: CreateWallet,
   ): Promise<ShownWallet> {
-    await this.wallets.insert({ walletId, clientId, walletName, description }, { userId, requestId });
+    await this.wallets.insert(
+      { walletId, clientId, walletName, description, externalId: externalId ?? null },
+      { userId, requestId },
+    );
     this.outbox.deliverSoon({ kind: 'start_key_generation', subjectId: walletId, clientId });
     return this.get(clientId, walletId);
   }
@@ -46,8 +49,8 @@ export class WalletService {
     return { wallet, isAttested: (await this.keys.find(this.wallets.manager, [wallet])).has(wallet.walletId) };
   }
 
-  async list(clientId: string, page: LimitOffset): Promise<[ShownWallet[], number]> {
-    const [wallets, total] = await this.wallets.list(clientId, page);
+  async list(clientId: string, filter: WalletFilter, page: LimitOffset): Promise<[ShownWallet[], number]> {
+    const [wallets, total] = await this.wallets.list(clientId, filter, page);
     const keys = await this.keys.find(this.wallets.manager, wallets);
     return [wallets.map((wallet) => ({ wallet, isAttested: keys.has(wallet.walletId) })), total];
   }

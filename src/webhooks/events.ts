@@ -28,7 +28,19 @@ export const isOfTransaction = (kind: EventKind): boolean => transactionKinds.in
 
 /** What the other events show; anything else in their rows is left out. */
 const shownFields: Partial<Record<EventKind, readonly string[]>> = {
-  'wallet.active': ['wallet_id', 'client_id', 'wallet_name', 'description', 'status', 'key_status', 'created_at', 'updated_at'],
+  'wallet.active': [
+    ...[
+      'wallet_id',
+      'client_id',
+      'wallet_name',
+      'description',
+      'external_id',
+      'status',
+      'key_status',
+      'created_at',
+      'updated_at',
+    ],
+  ],
   'security_factor.changed': [
     ...['factor_id', 'factor_type', 'chain', 'address', 'label', 'reason', 'status', 'added_by', 'created_at', 'updated_at'],
     'change',
@@ -78,7 +90,12 @@ export interface TransactionSnapshot {
 export function toPayload({ kind, snapshot, createdAt }: StoredEvent, isAttested: boolean): string {
   const data = isOfTransaction(kind)
     ? presentSnapshot(snapshot as unknown as TransactionSnapshot, isAttested)
-    : { ...presentTimes(shown(kind, snapshot)), ...(!isAttested && unverifiedWallet) };
+    : {
+        // absent in events that are older than it
+        ...(kind === 'wallet.active' && { external_id: null }),
+        ...presentTimes(shown(kind, snapshot)),
+        ...(!isAttested && unverifiedWallet),
+      };
   return JSON.stringify({ type: kind, timestamp: createdAt.toISOString(), data });
 }
 

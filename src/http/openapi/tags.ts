@@ -7,6 +7,7 @@ const descriptions: Record<string, string> = {
   Transfers:
     'Sends funds of an account. The answer comes once they are locked; the rest is followed by GET /transactions/{tx_id} or webhooks.',
   Transactions: 'Transfers and deposits with their state, their timeline and what is happening to them now.',
+  Approvals: 'Transfers that wait until a user approves or rejects them with a second factor.',
   'Security factors': 'Addresses that transfers may or may not go to.',
   Webhooks: 'Events that are sent to your endpoints, signed as Standard Webhooks describes.',
   x402: 'Payments by HTTP status 402: verify and settle as a facilitator, sign as a payer.',

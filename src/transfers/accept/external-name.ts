@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { GatewayError } from '../../platform/errors';
+import { externalIdInUse } from '../../platform/errors';
 import { TransactionEntity } from '../../transactions/entity';
 import type { TransferRequest } from './request';
 
@@ -9,7 +9,5 @@ export async function assertNameIsFree(
   { clientId, externalId }: Pick<TransferRequest, 'clientId' | 'externalId'>,
 ): Promise<void> {
   if (externalId === null || !(await manager.existsBy(TransactionEntity, { clientId, externalId }))) return;
-  throw new GatewayError('external_id_in_use', 'external_id: another transfer of yours has it', {
-    fields: [{ field: 'external_id', message: 'is used by another transfer' }],
-  });
+  throw externalIdInUse('transfer');
 }

@@ -1,18 +1,25 @@
 import type { EntityManager } from 'typeorm';
-import { auditUser } from '../../audit/log';
-import type { Caller } from '../../http/context';
+import type { IdempotencyContext } from '../../http/context';
+import { lockLedgerAccountsOf } from '../../ledger/accounts';
+import { runItems } from '../../mfa/batch';
 import type { MfaRequest, MfaService } from '../../mfa/service';
-import { GatewayError, notFound } from '../../platform/errors';
-import { enqueue, type WorkflowOutbox } from '../../outbox/outbox';
-import { changeState, findAnyForUpdate } from '../../transactions/state';
+import { toReconcileRequired } from '../../orders/reconcile-required';
+import type { WorkflowOutbox } from '../../outbox/outbox';
+import type { Logger } from '../../platform/logging';
+import { findAnyForUpdate, lockTransactions } from '../../transactions/state';
+import { presentDecisions } from '../approval-presenter';
+import { decide, type DecidedItem, type Decision, type DecisionKind, notAwaiting } from './decide';
 
 export interface ApprovalsDependencies {
   mfa: MfaService;
   outbox: WorkflowOutbox;
+  log: Logger;
 }
 
+const news = { approve: 'transfer_approved', reject: 'transfer_ended' } as const satisfies Record<DecisionKind, string>;
+
 /**
- * Approvals of transfers that wait for one. Checked and stored in one database transaction with the second factor; the workflow is
+ * Decisions about transfers that wait for an approval. Checked and stored in one database transaction with the second factor; the workflow is
  * signalled afterwards and reads the state from Postgres.
  */
 export class Approvals {
@@ -24,62 +31,62 @@ export class Approvals {
    */
   async approve(request: MfaRequest, txId: string): Promise<void> {
     const { clientId } = request.caller;
-    let isApproved = false;
-    await this.deps.mfa.authorize(
+    const decision = 'approve';
+    const decided = await this.deps.mfa.authorize(
       request,
-      async (manager) => {
-        isApproved = await approve(manager, request, txId);
-      },
+      (manager) => decide(manager, request, { txId, decision }),
       async (manager) => {
         const transfer = await findAnyForUpdate(manager, { clientId, txId });
         if (transfer?.approvedAt) throw notAwaiting('The transfer is already approved');
       },
     );
-    // a client may repeat the call: each message would stay in the history of the workflow
-    if (isApproved) this.deps.outbox.deliverSoon({ kind: 'transfer_approved', subjectId: txId, clientId });
+    this.tell(clientId, { txId, decision, outcome: { done: decided, error: null } });
+  }
+
+  /**
+   * Approves and rejects several transfers with one code, each for itself: one that is refused keeps no other from being decided. All of them, the
+   * use of the code and the stored answer are one database transaction.
+   * @returns what became of each, in the order of the decisions.
+   * @throws GatewayError as MfaService.authorize, unavailable, reconcile_required: nothing is decided then; not_awaiting_approval when the
+   * same code has carried out the same request before.
+   */
+  async decide(
+    request: MfaRequest,
+    { storeAnswer }: Pick<IdempotencyContext, 'storeAnswer'>,
+    decisions: Decision[],
+  ): Promise<DecidedItem[]> {
+    const { mfa, log } = this.deps;
+    const { clientId } = request.caller;
+    const txIds = decisions.map(({ txId }) => txId);
+    const decideAll = async (manager: EntityManager): Promise<DecidedItem[]> => {
+      // what rejections unlock too, before the first of them: two requests must not wait for each other
+      const known = await lockTransactions(manager, clientId, txIds);
+      if (decisions.some(({ decision }) => decision === 'reject')) await lockLedgerAccountsOf(manager, known);
+      const outcomes = await runItems(manager, decisions, (nested, decision) => decide(nested, request, decision), log);
+      const items = decisions.flatMap((decision, index) => {
+        const outcome = outcomes[index];
+        return outcome ? [{ ...decision, outcome }] : [];
+      });
+      await storeAnswer(manager, { body: presentDecisions(items) });
+      return items;
+    };
+    const assertNotCarriedOut = async (manager: EntityManager): Promise<void> => {
+      const known = await lockTransactions(manager, clientId, txIds);
+      const [done] = await manager.query<unknown[]>(
+        `select 1 from transactions where tx_id = any($1::uuid[]) and (approved_at is not null or failure_code = 'approval_rejected') limit 1`,
+        [known],
+      );
+      if (done) throw notAwaiting('The same code has decided about these transfers before');
+    };
+    const items = await mfa.authorize(request, decideAll, assertNotCarriedOut).catch((error: unknown) => {
+      throw toReconcileRequired(error) ?? error;
+    });
+    for (const item of items) this.tell(clientId, item);
+    return items;
+  }
+
+  /** A client may repeat a call: each message would stay in the history of the workflow, so it is told once. */
+  private tell(clientId: string, { txId, decision, outcome }: DecidedItem): void {
+    if (outcome.done?.isNew) this.deps.outbox.deliverSoon({ kind: news[decision], subjectId: txId, clientId });
   }
 }
-
-/** Whether it was approved by this call. */
-async function approve(manager: EntityManager, { caller, requestId }: MfaRequest, txId: string): Promise<boolean> {
-  const { clientId, userId } = caller;
-  const transfer = await findAnyForUpdate(manager, { clientId, txId });
-  if (!transfer) throw notFound('transaction');
-  if (transfer.approvedAt && transfer.status !== 'CANCELLED' && transfer.status !== 'REJECTED') return false;
-  if (transfer.status !== 'AWAITING_APPROVAL') throw notAwaiting(`The transaction is ${transfer.status}`);
-  if (await hasExpired(manager, txId)) throw notAwaiting('The time to approve the transfer is over');
-  if (transfer.requestedBy === userId && (await needsAnotherApprover(manager, caller)))
-    throw new GatewayError(
-      'approver_is_requester',
-      'You have requested this transfer: another user with a second factor has to approve it',
-    );
-  await changeState(manager, transfer, 'PENDING', { approvedBy: userId, approvedAt: () => 'clock_timestamp()' });
-  await enqueue(manager, { kind: 'transfer_approved', subjectId: txId, clientId });
-  await auditUser(manager, caller, {
-    action: 'transfer.approved',
-    subject: { type: 'transaction', id: txId },
-    requestId,
-  });
-  return true;
-}
-
-/** Whether another user can approve. If no other user has a second factor, the requester's own is better than none. */
-async function needsAnotherApprover(manager: EntityManager, { clientId, userId }: Caller): Promise<boolean> {
-  const rows = await manager.query<unknown[]>(
-    `select 1 from clients c join users u using (client_id) join user_totp t using (user_id)
-      where c.client_id = $1 and not c.self_approval and u.user_id <> $2 and u.status = 'ACTIVE' and t.confirmed_at is not null limit 1`,
-    [clientId, userId],
-  );
-  return rows.length > 0;
-}
-
-/** By the database's clock, which also ends the wait. */
-async function hasExpired(manager: EntityManager, txId: string): Promise<boolean> {
-  const rows = await manager.query<unknown[]>(
-    'select 1 from transactions where tx_id = $1 and approval_expires_at <= clock_timestamp()',
-    [txId],
-  );
-  return rows.length > 0;
-}
-
-const notAwaiting = (message: string): GatewayError => new GatewayError('not_awaiting_approval', message);

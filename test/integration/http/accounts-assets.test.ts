@@ -30,6 +30,7 @@ describe('POST /accounts', () => {
       address_type: 'INBOUND',
       status: 'ACTIVE',
       label: 'payouts',
+      external_id: null,
       created_at: expect.any(String),
     });
     expect(answer.headers.get('location')).toBe(`/api/v1/accounts/${String(answer.body['account_id'])}`);

@@ -35,6 +35,15 @@ async function transfer({ fixture, funded, ...tenant }: Owner): Promise<string> 
   return String(body['tx_id']);
 }
 
+/** The same, and it waits for an approval. */
+async function waitingTransfer(from: Owner): Promise<string> {
+  await from.fixture.database.query(`update clients set whitelist_mode = 'approve' where client_id = $1`, [from.clientId]);
+  const txId = await transfer(from);
+  await from.fixture.workflows.ledger.screenTransfer({ txId });
+  await from.fixture.resources.outbox.settled();
+  return txId;
+}
+
 const transferFrom = (fromAddress: string) => ({
   from_address: fromAddress,
   to_address: randomAddress(),
@@ -141,6 +150,18 @@ export const rows: Record<string, Row> = {
     await from.fixture.resources.outbox.settled();
     return () => ({ path: `/transactions?from_address=${from.funded.account.address}` });
   },
+  'get /approvals?wallet_id': async (from) => {
+    await waitingTransfer(from);
+    return () => ({ path: `/approvals?wallet_id=${from.funded.wallet.walletId}` });
+  },
+  'get /approvals?account_id': async (from) => {
+    await waitingTransfer(from);
+    return () => ({ path: `/approvals?account_id=${from.funded.account.accountId}` });
+  },
+  'get /approvals?from_address': async (from) => {
+    await waitingTransfer(from);
+    return () => ({ path: `/approvals?from_address=${from.funded.account.address}` });
+  },
   'get /transactions/{tx_id}': async (from) => {
     const txId = await transfer(from);
     return () => ({ path: `/transactions/${txId}` });
@@ -178,9 +199,7 @@ export const rows: Record<string, Row> = {
     return () => ({ path: `${path}/deliveries/${String(body['delivery_id'])}/resend` });
   },
   'post /transactions/{tx_id}/approve': async (from) => {
-    await from.fixture.database.query(`update clients set whitelist_mode = 'approve' where client_id = $1`, [from.clientId]);
-    const txId = await transfer(from);
-    await from.fixture.workflows.ledger.screenTransfer({ txId });
+    const txId = await waitingTransfer(from);
     return (as) => ({ path: `/transactions/${txId}/approve`, body: { mfa_code: as.code() } });
   },
 };

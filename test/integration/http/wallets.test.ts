@@ -16,6 +16,7 @@ describe('POST /wallets', () => {
       client_id: fixture.demo.clientId,
       wallet_name: 'main',
       description: 'for payouts',
+      external_id: null,
       status: 'PROGRESSING',
       key_status: 'GENERATING',
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),

@@ -241,6 +241,16 @@ test.each([
   ],
   ['how many are of a period', 'transactions_by_creation', literal(countStatement({ ...ofClient(), ...recent }, 1_000))],
   ['a client’s wallets', 'wallets_by_client', pageOf(listedWallets, { client_id: client })],
+  [
+    'the wallet with an external id',
+    'wallets_by_external_id',
+    `select * from wallets where client_id = ${client} and external_id = 'e7'`,
+  ],
+  [
+    'the account with an external id',
+    'accounts_by_external_id',
+    `select * from accounts where client_id = ${client} and external_id = 'e7'`,
+  ],
   ['a client’s accounts', 'accounts_by_client', pageOf(listedAccounts, { client_id: client })],
   ['a wallet’s accounts', 'accounts_by_wallet', pageOf(listedAccounts, { client_id: client, wallet_id: `md5('w50')::uuid` })],
   ['how many transactions a client has', 'list_totals_pkey', withValues(listTotal, `'transactions'`, client, client, 'null')],

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
-import { MfaService } from '../../../src/mfa/service';
+import { type MfaRequest, MfaService } from '../../../src/mfa/service';
 import type { Hex } from '../../../src/chains/types';
 import type { SigningClaims } from '../../../src/messages/order';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
@@ -353,14 +353,15 @@ describe('a transfer that has to be approved', () => {
     await is(txId, 'AWAITING_APPROVAL');
     return txId;
   };
-  const approve = async (txId: string) => {
+  const approve = (txId: string) => act(txId, (approvals, request) => approvals.approve(request, txId));
+  const act = async (txId: string, work: (approvals: Approvals, request: MfaRequest) => Promise<unknown>) => {
     const { clientId } = fixture.alice;
     const user = await buildUser(fixture.database, { clientId });
     const secret = await buildTotp(fixture.database, box, user);
     const outbox = new WorkflowOutbox(fixture.database, deliveries(), createLogger('test', 'fatal'));
-    const approvals = new Approvals({ mfa: new MfaService(fixture.database, box), outbox });
+    const approvals = new Approvals({ mfa: new MfaService(fixture.database, box), outbox, log: createLogger('test', 'fatal') });
     const caller = { clientId, userId: user.userId, keyId: '' };
-    await approvals.approve({ caller, code: totpCode(secret), operation: `approve ${txId}`, requestId: 'r' }, txId);
+    await work(approvals, { caller, code: totpCode(secret), operation: `decide ${txId}`, requestId: 'r' });
     await outbox.settled();
   };
   const deliveries = () =>
@@ -392,6 +393,19 @@ describe('a transfer that has to be approved', () => {
     await deliveries().transfer_ended({ kind: 'transfer_ended', subjectId: another, clientId: fixture.alice.clientId });
     expect(await served.client.workflow.getHandle(transferWorkflowId(another)).result()).toMatchObject({ status: 'CANCELLED' });
     await record(transferWorkflowId(another), 'transfer-cancelled-awaiting-approval');
+  });
+
+  test('is REJECTED when a user rejects it', async () => {
+    await serve();
+    const txId = await waiting();
+    await until('it waits', () => hasSearchStatus(txId, 'AWAITING_APPROVAL'));
+    const unstored = { storeAnswer: () => Promise.resolve() };
+    await act(txId, (approvals, request) => approvals.decide(request, unstored, [{ txId, decision: 'reject' }]));
+    expect(await served.client.workflow.getHandle(transferWorkflowId(txId)).result()).toEqual({
+      ...{ txId, status: 'REJECTED', code: 'approval_rejected' },
+    });
+    expect(await row(txId)).toMatchObject({ status: 'REJECTED', failure_code: 'approval_rejected', approved_at: null });
+    await record(transferWorkflowId(txId), 'transfer-rejected-by-user');
   });
 
   test('is REJECTED when nobody has approved it in time', async () => {

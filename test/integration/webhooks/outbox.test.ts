@@ -149,10 +149,10 @@ test('a deposit is detected, confirmed and, after a reorganisation, updated', as
 test('wallets that become active and security factors that change', async () => {
   await fixture.endpoint(tenant);
   const walletId = newId();
-  await fixture.database.query(`insert into wallets (wallet_id, client_id, wallet_name) values ($1, $2, 'w')`, [
-    walletId,
-    tenant.clientId,
-  ]);
+  await fixture.database.query(
+    `insert into wallets (wallet_id, client_id, wallet_name, external_id) values ($1, $2, 'w', 'w-1')`,
+    [walletId, tenant.clientId],
+  );
   const key = await buildKey(fixture.database, walletId);
   await activateWallet(fixture.database, key);
   await activateWallet(fixture.database, key);
@@ -165,7 +165,11 @@ test('wallets that become active and security factors that change', async () => 
     await fixture.database.query(`update security_factors set ${change} where factor_id = $1`, [factorId]);
   const [wallet, ...factors] = (await eventsOf()).map(payload);
   const shown = (await fixture.call('GET', `/wallets/${walletId}`, { tenant })).body;
-  expect(wallet).toMatchObject({ type: 'wallet.active', data: shown });
+  expect(wallet).toEqual({ type: 'wallet.active', timestamp: expect.any(String), data: { ...shown, external_id: 'w-1' } });
+  const [event] = await eventsOf();
+  const snapshot = Object.fromEntries(Object.entries(event?.snapshot ?? {}).filter(([field]) => field !== 'external_id'));
+  const older = payload({ ...(event as NonNullable<typeof event>), snapshot });
+  expect(older.data).toMatchObject({ wallet_id: walletId, external_id: null });
   expect(factors.map(({ type, data }) => [type, data['change'], data['status']])).toEqual([
     ['security_factor.changed', 'created', 'active'],
     ['security_factor.changed', 'deactivated', 'inactive'],
