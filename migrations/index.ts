@@ -58,6 +58,7 @@ import { AttemptLeases0074 } from './0074-attempt-leases';
 import { OutboxTurns0077 } from './0077-outbox-turns';
 import { ListFilters0080 } from './0080-list-filters';
 import { ExternalIds0081 } from './0081-external-ids';
+import { OperatorsSeeWebhooks0084 } from './0084-operators-see-webhooks';
 import { PooledKeys0070 } from './0070-pooled-keys';
 
 /** In this order. A released migration is never edited: a change is a new file. */
@@ -123,4 +124,5 @@ export const migrations = [
   OutboxTurns0077,
   ListFilters0080,
   ExternalIds0081,
+  OperatorsSeeWebhooks0084,
 ];

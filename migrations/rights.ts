@@ -409,3 +409,10 @@ export const requestTraceRights: Rights = {
 export const attemptLeaseRights: Rights = {
   webhook_deliveries: { gateway_worker: 'update (attempting_until)' },
 };
+
+/** What was delivered to clients about a transaction; the text of an answer is left out. */
+export const webhookReadingRights: Rights = {
+  webhook_events: { gateway_operator: 'select' },
+  webhook_deliveries: { gateway_operator: 'select' },
+  webhook_attempts: { gateway_operator: 'select (delivery_id, attempt, at, duration_ms, status_code, error)' },
+};

@@ -6,6 +6,7 @@ import { describeError } from '../platform/error-log';
 import { GatewayError } from '../platform/errors';
 import { addAuditCommands } from './audit';
 import { addClientCommands } from './clients';
+import { addExplainCommand } from './explain';
 import { addKeyCommands } from './keys';
 import { addLedgerCommands } from './ledger';
 import { addMigrateCommand } from './migrate';
@@ -45,6 +46,7 @@ function createProgram(): Command {
   addWalletCommands(program, run);
   addTotpCommands(program, run);
   addTransferCommands(program, run);
+  addExplainCommand(program, run);
   addOrderCommands(program, run);
   addOutputCommands(program, run);
   addSettlerCommands(program, run);
@@ -90,4 +92,6 @@ createProgram()
     const message = toMessage(error);
     if (message !== null) process.stderr.write(`gateway: ${message}\n`);
     process.exitCode = toExitCode(error);
-  });
+  })
+  // what has not answered in time is waited for by nobody
+  .finally(() => process.stdout.write('', () => process.exit()));

@@ -1,4 +1,9 @@
-import { type Client, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
+import {
+  type Client,
+  type WorkflowExecutionDescription,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+} from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { DataSource } from 'typeorm';
 import { abandonUpdate, retryUpdate } from '../messages/transfer';
@@ -86,11 +91,8 @@ export class TransferOperations {
         await this.withdraw(txId);
         return this.update(txId, retryUpdate);
       });
-    if (!tx.isSigned || isEnded(tx))
-      throw new GatewayError(
-        'business_error',
-        `The ${tx.transactionType} transaction is ${tx.status}: there is nothing to retry`,
-      );
+    const refusal = whyNotStartedAgain(tx);
+    if (refusal) throw refusal;
     return this.audited('transfer.retried', tx, () => this.startAgain(tx));
   }
 
@@ -104,13 +106,9 @@ export class TransferOperations {
   async abandon(txId: string): Promise<string> {
     const tx = await this.find(txId);
     const { last, inclusions } = await loadAttempts(this.database.manager, txId);
-    if (inclusions.length > 0)
-      throw new GatewayError('business_error', 'The chain has already executed an attempt of the transfer');
-    if (!(await this.isRunning(txId)))
-      throw new GatewayError(
-        'business_error',
-        `The transaction is ${tx.status} and its workflow is not running: if it has not ended, start it again with retry first`,
-      );
+    const isExecuted = inclusions.length > 0;
+    const refusal = whyNotAbandoned(tx, { isExecuted, isRunning: isExecuted || (await this.isRunning(txId)) });
+    if (refusal) throw refusal;
     return this.audited('transfer.abandoned', tx, async () => {
       // the authoriser cancels nothing without a reason on record
       const operator = currentOperator().id;
@@ -161,8 +159,7 @@ export class TransferOperations {
   private async isRunning(txId: string): Promise<boolean> {
     const handle = this.temporal.workflow.getHandle(transferWorkflowId(txId));
     try {
-      const { status } = await withinMs(this.temporal, updateTimeoutMs, () => handle.describe());
-      return status.name === 'RUNNING' || status.name === 'PAUSED';
+      return isOpen(await withinMs(this.temporal, updateTimeoutMs, () => handle.describe()));
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) return false;
       throw error;
@@ -179,6 +176,26 @@ export class TransferOperations {
     if (!tx) throw notFound(`transaction ${txId}`);
     return tx;
   }
+}
+
+export const isOpen = ({ status }: Pick<WorkflowExecutionDescription, 'status'>): boolean =>
+  status.name === 'RUNNING' || status.name === 'PAUSED';
+
+/** Why a workflow that is not running is not started again; null: it is. */
+export const whyNotStartedAgain = (tx: TransactionEntity): GatewayError | null =>
+  !tx.isSigned || isEnded(tx)
+    ? new GatewayError('business_error', `The ${tx.transactionType} transaction is ${tx.status}: there is nothing to retry`)
+    : null;
+
+/** Why nothing asks the workflow to abandon the transaction; null: it is asked, and decides. */
+export function whyNotAbandoned(
+  tx: TransactionEntity,
+  { isExecuted, isRunning }: { isExecuted: boolean; isRunning: boolean },
+): GatewayError | null {
+  if (isExecuted) return new GatewayError('business_error', 'The chain has already executed an attempt of the transfer');
+  if (isRunning) return null;
+  const advice = 'if it has not ended, start it again with retry first';
+  return new GatewayError('business_error', `The transaction is ${tx.status} and its workflow is not running: ${advice}`);
 }
 
 const isRefusal = (error: unknown): error is GatewayError => error instanceof GatewayError && error.code === 'business_error';

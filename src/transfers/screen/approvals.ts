@@ -4,6 +4,7 @@ import type { Caller } from '../../http/context';
 import type { MfaRequest, MfaService } from '../../mfa/service';
 import { GatewayError, notFound } from '../../platform/errors';
 import { enqueue, type WorkflowOutbox } from '../../outbox/outbox';
+import type { TransactionEntity } from '../../transactions/entity';
 import { changeState, findAnyForUpdate } from '../../transactions/state';
 
 export interface ApprovalsDependencies {
@@ -40,14 +41,20 @@ export class Approvals {
   }
 }
 
+/** Why nobody can approve the transfer now; null: a user can, except for the one who has requested it where another one has to. */
+export async function whyNotApproved(manager: EntityManager, transfer: TransactionEntity): Promise<GatewayError | null> {
+  if (transfer.status !== 'AWAITING_APPROVAL') return notAwaiting(`The transaction is ${transfer.status}`);
+  return (await hasExpired(manager, transfer.txId)) ? notAwaiting('The time to approve the transfer is over') : null;
+}
+
 /** Whether it was approved by this call. */
 async function approve(manager: EntityManager, { caller, requestId }: MfaRequest, txId: string): Promise<boolean> {
   const { clientId, userId } = caller;
   const transfer = await findAnyForUpdate(manager, { clientId, txId });
   if (!transfer) throw notFound('transaction');
   if (transfer.approvedAt && transfer.status !== 'CANCELLED' && transfer.status !== 'REJECTED') return false;
-  if (transfer.status !== 'AWAITING_APPROVAL') throw notAwaiting(`The transaction is ${transfer.status}`);
-  if (await hasExpired(manager, txId)) throw notAwaiting('The time to approve the transfer is over');
+  const refusal = await whyNotApproved(manager, transfer);
+  if (refusal) throw refusal;
   if (transfer.requestedBy === userId && (await needsAnotherApprover(manager, caller)))
     throw new GatewayError(
       'approver_is_requester',
