@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { isTemporalDown } from '../platform/temporal';
 import { ConfigError } from '../platform/config';
@@ -31,6 +33,7 @@ const exitCodes = { failed: 1, usage: 2, unavailable: 69, config: 78 } as const;
 function createProgram(): Command {
   const program = new Command('gateway')
     .description('Operates the custodial wallet gateway')
+    .version(readVersion(), '--version', 'print the version of the gateway')
     .option('--json', 'print JSON')
     .exitOverride();
   // commander passes the arguments, then the options and the command; each command uses the parameters it declares
@@ -64,6 +67,12 @@ function createProgram(): Command {
   return program;
 }
 
+/** Of package.json, which the image has too. */
+function readVersion(): string {
+  const file = path.join(__dirname, '..', '..', '..', 'package.json');
+  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
+}
+
 /** All subcommands, so that --json is accepted at any position. */
 function everyCommand(command: Command): Command[] {
   return command.commands.flatMap((child) => [child, ...everyCommand(child)]);
@@ -85,6 +94,12 @@ function toMessage(error: unknown): string | null {
   if (isTemporalDown(error)) return 'Temporal is unreachable';
   return describeError(error).stack ?? String(error);
 }
+
+// who has read enough closes the pipe, as `head` does: a command goes on with its work, and prints nothing more
+for (const stream of [process.stdout, process.stderr])
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
 
 createProgram()
   .parseAsync()

@@ -19,6 +19,7 @@ import { isEnded } from '../transactions/state';
 import { loadAttempts } from '../transfers/load-attempts';
 import { recordAbandonRequest, withdrawAbandonRequest } from '../transfers/operate/operator-requests';
 import { startTransferWorkflow } from '../transfers/start/workflows';
+import { withReason } from './confirmation';
 import { currentOperator } from './operator';
 
 const updateTimeoutMs = 15_000;
@@ -100,16 +101,16 @@ export class TransferOperations {
    * Asks the workflow, whatever the status, to abandon a transfer whose signing has begun: a cancellation uses up its reservation, so
    * that later transfers of the address do not wait for it. The transfer ends as FAILED once the cancellation is final, or normally if
    * an earlier attempt is executed instead; at once if another transaction has used up the reservation, with a stored proof. The stored request names the attempt that is newest now, and is withdrawn by a refusal and
-   * by a retry. Returns the workflow's answer.
+   * by a retry. `reason`: of the operator, for the audit log. Returns the workflow's answer.
    * @throws GatewayError business_error when the transfer cannot be abandoned, or the workflow refuses.
    */
-  async abandon(txId: string): Promise<string> {
+  async abandon(txId: string, reason?: string): Promise<string> {
     const tx = await this.find(txId);
     const { last, inclusions } = await loadAttempts(this.database.manager, txId);
     const isExecuted = inclusions.length > 0;
     const refusal = whyNotAbandoned(tx, { isExecuted, isRunning: isExecuted || (await this.isRunning(txId)) });
     if (refusal) throw refusal;
-    return this.audited('transfer.abandoned', tx, async () => {
+    const abandoning = async () => {
       // the authoriser cancels nothing without a reason on record
       const operator = currentOperator().id;
       if (last) await recordAbandonRequest(this.database.manager, { txId, attempt: last.attempt, operator });
@@ -119,7 +120,8 @@ export class TransferOperations {
         if (isRefusal(error)) await this.withdraw(txId);
         throw error;
       }
-    });
+    };
+    return this.audited('transfer.abandoned', tx, abandoning, reason);
   }
 
   private withdraw(txId: string): Promise<void> {
@@ -144,9 +146,14 @@ export class TransferOperations {
    * The workflow executes the operation, so there is no common database transaction: an audit row is written before, so that no
    * operation is missing in the audit log, and another one when the workflow refuses.
    */
-  private async audited(action: AuditAction, { txId, clientId, status }: TransactionEntity, work: () => Promise<string>) {
+  private async audited(
+    action: AuditAction,
+    { txId, clientId, status }: TransactionEntity,
+    work: () => Promise<string>,
+    reason?: string,
+  ): Promise<string> {
     const event = { action, actor: currentOperator(), clientId, subject: { type: 'transaction', id: txId } };
-    await audit(this.database.manager, { ...event, outcome: 'success', detail: { status } });
+    await audit(this.database.manager, { ...event, outcome: 'success', detail: { status, ...withReason(reason) } });
     try {
       return await work();
     } catch (error) {
