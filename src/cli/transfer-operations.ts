@@ -1,9 +1,4 @@
-import {
-  type Client,
-  type WorkflowExecutionDescription,
-  WorkflowNotFoundError,
-  WorkflowUpdateFailedError,
-} from '@temporalio/client';
+import { type Client, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { DataSource } from 'typeorm';
 import { abandonUpdate, retryUpdate } from '../messages/transfer';
@@ -15,12 +10,12 @@ import { isUuid } from '../platform/ids';
 import { getSignedType } from '../signed-types';
 import { TransactionEntity, type TransactionStatus } from '../transactions/entity';
 import { findTimeline, type Timeline } from '../transactions/shown-rows';
-import { isEnded } from '../transactions/state';
 import { loadAttempts } from '../transfers/load-attempts';
 import { recordAbandonRequest, withdrawAbandonRequest } from '../transfers/operate/operator-requests';
 import { startTransferWorkflow } from '../transfers/start/workflows';
 import { withReason } from './confirmation';
 import { currentOperator } from './operator';
+import { isOpen, whyNotAbandoned, whyNotStartedAgain } from './transfer-preconditions';
 
 const updateTimeoutMs = 15_000;
 
@@ -183,26 +178,6 @@ export class TransferOperations {
     if (!tx) throw notFound(`transaction ${txId}`);
     return tx;
   }
-}
-
-export const isOpen = ({ status }: Pick<WorkflowExecutionDescription, 'status'>): boolean =>
-  status.name === 'RUNNING' || status.name === 'PAUSED';
-
-/** Why a workflow that is not running is not started again; null: it is. */
-export const whyNotStartedAgain = (tx: TransactionEntity): GatewayError | null =>
-  !tx.isSigned || isEnded(tx)
-    ? new GatewayError('business_error', `The ${tx.transactionType} transaction is ${tx.status}: there is nothing to retry`)
-    : null;
-
-/** Why nothing asks the workflow to abandon the transaction; null: it is asked, and decides. */
-export function whyNotAbandoned(
-  tx: TransactionEntity,
-  { isExecuted, isRunning }: { isExecuted: boolean; isRunning: boolean },
-): GatewayError | null {
-  if (isExecuted) return new GatewayError('business_error', 'The chain has already executed an attempt of the transfer');
-  if (isRunning) return null;
-  const advice = 'if it has not ended, start it again with retry first';
-  return new GatewayError('business_error', `The transaction is ${tx.status} and its workflow is not running: ${advice}`);
 }
 
 const isRefusal = (error: unknown): error is GatewayError => error instanceof GatewayError && error.code === 'business_error';

@@ -7,7 +7,7 @@ import { isEnded } from '../../transactions/state';
 import type { Attempts } from '../../transfers/attempts';
 import { whyNotCancelled } from '../../transfers/end/cancel';
 import { whyNotSent } from '../../webhooks/delivery-service';
-import { whyNotAbandoned, whyNotStartedAgain } from '../transfer-operations';
+import { whyNotAbandoned, whyNotStartedAgain } from '../transfer-preconditions';
 import type { DeliveryView, FrozenAsset } from './rows';
 import type { WorkflowView } from './workflow';
 

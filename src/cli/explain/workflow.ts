@@ -5,7 +5,7 @@ import { transferWorkflowId } from '../../messages/workflow-ids';
 import { printable } from '../../platform/printable';
 import { withinMs } from '../../platform/temporal';
 import { within } from '../../platform/within';
-import { isOpen } from '../transfer-operations';
+import { isOpen } from '../transfer-preconditions';
 
 const describeTimeoutMs = 3_000;
 /** A worker has to answer a query, and may have to replay the run first. */
