@@ -34,7 +34,7 @@ const workflows = [
   // with millions of rows, which take a minute to insert
   `${integration}/following/plans.test.ts`,
   `${integration}/workflows/**/*.test.ts`,
-  `${integration}/transfers/{begun-earlier,cancelled,continued,estimates,families,first-attempt,later-attempts,refused-sends,reopened,signing-nodes,toy-chain*,versions,workflow}.test.ts`,
+  `${integration}/transfers/{begun-earlier,cancelled,continued,estimates,explained,families,first-attempt,later-attempts,refused-sends,reopened,signing-nodes,toy-chain*,versions,workflow}.test.ts`,
   `${integration}/{bitcoin/{many,workflow},tron/{many,workflow},solana/{identical,many,workflow},screening/transfers,webhooks/workflow,x402/{workflow,approval-workflow,continued-workflow,sign-workflow,solana-sign-workflow,solana-workflow,unpaid-workflow}}.test.ts`,
 ];
 /** Of the tests in test/e2e, the ones of x402 that take minutes. */

@@ -28,6 +28,7 @@ function useStack({ postgres, temporal, chains }) {
     TEMPORAL_ADDRESS: temporal.address,
     TEMPORAL_NAMESPACE: temporal.namespace,
     CHAINS: Object.keys(chains).join(','),
+    ...(temporal.ui && { TEMPORAL_UI_URL: temporal.ui }),
   };
   for (const purpose of ['totp', 'webhook']) {
     const variable = `${purpose.toUpperCase()}_SECRETS_KEY`;

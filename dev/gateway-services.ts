@@ -212,6 +212,8 @@ function nodeProcess(
 /** @throws Error with the response of a process that is not ready */
 async function isHealthy(url: string): Promise<boolean> {
   const answer = await fetch(url, { signal: AbortSignal.timeout(3_000) });
-  if (answer.ok) return true;
-  throw new Error(`${url} answers ${answer.status} ${(await answer.text()).slice(0, 300)}`);
+  const text = await answer.text();
+  // a stack that is ready carries out transfers: what is a detail of the API's readiness is waited for too
+  if (answer.ok && !text.includes(':false')) return true;
+  throw new Error(`${url} answers ${answer.status} ${text.slice(0, 300)}`);
 }

@@ -414,3 +414,10 @@ export const attemptLeaseRights: Rights = {
 export const rejectionRights: Rights = {
   refusals: { gateway_api: 'select, insert (tx_id, attempt, kind, code, reason)' },
 };
+
+/** What was delivered to clients about a transaction; the text of an answer is left out. */
+export const webhookReadingRights: Rights = {
+  webhook_events: { gateway_operator: 'select' },
+  webhook_deliveries: { gateway_operator: 'select' },
+  webhook_attempts: { gateway_operator: 'select (delivery_id, attempt, at, duration_ms, status_code, error)' },
+};

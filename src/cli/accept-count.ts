@@ -7,6 +7,7 @@ import { dropDoubtedOrdinal, recordForeignOrdinals } from '../chains/reservation
 import { invalidParameter, notFound } from '../platform/errors';
 import { isUuid } from '../platform/ids';
 import { auditedOperation } from './audited-operation';
+import { withReason } from './confirmation';
 
 /** What an operator has looked at, after `account_used_elsewhere`. */
 export interface AcceptedCount {
@@ -15,6 +16,8 @@ export interface AcceptedCount {
   chain: string;
   /** Transactions of the address that the gateway takes for executed, whoever has sent them. */
   count: string;
+  /** Of the operator, for the audit log. */
+  reason?: string | undefined;
 }
 
 /**
@@ -27,7 +30,7 @@ export async function acceptCount(
   database: DataSource,
   registry: ChainRegistry,
   countUsed: CountUsed,
-  { accountId, chain: name, count }: AcceptedCount,
+  { accountId, chain: name, count, reason }: AcceptedCount,
 ): Promise<AcceptedCount> {
   const account = isUuid(accountId) ? await database.manager.findOneBy(AccountEntity, { accountId }) : null;
   if (!account) throw notFound(`account ${accountId}`);
@@ -41,7 +44,7 @@ export async function acceptCount(
     throw invalidParameter('count', `must be at most ${used}: so many transactions of ${address} are final on ${chain.name}`);
   const event = { action: 'account.count_accepted', clientId, subject: { type: 'account', id: accountId } } as const;
   const owner = { chain: chain.name, addressKey };
-  await auditedOperation(database, { ...event, detail: { chain: chain.name, count } }, async (manager) => {
+  await auditedOperation(database, { ...event, detail: { chain: chain.name, count, ...withReason(reason) } }, async (manager) => {
     await recordForeignOrdinals(manager, owner, BigInt(count));
     await dropDoubtedOrdinal(manager, owner, BigInt(count));
   });

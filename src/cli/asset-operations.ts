@@ -1,19 +1,30 @@
-import type { DataSource } from 'typeorm';
+import { type DataSource, IsNull, Not } from 'typeorm';
 import { LedgerAccountEntity } from '../ledger/entity';
 import { GatewayError, notFound } from '../platform/errors';
 import { isUuid } from '../platform/ids';
 import { auditedOperation } from './audited-operation';
+import { withReason } from './confirmation';
 
 /** Operations on assets (ledger accounts). */
 export class AssetOperations {
   constructor(private readonly database: DataSource) {}
+
+  /** Newest accounts first. `isFrozen`: only those that nothing is sent from. */
+  list({ accountId, isFrozen, limit }: { accountId?: string; isFrozen?: true; limit: number }): Promise<LedgerAccountEntity[]> {
+    if (accountId !== undefined && !isUuid(accountId)) throw notFound(`account ${accountId}`);
+    return this.database.manager.find(LedgerAccountEntity, {
+      where: { ...(accountId !== undefined && { accountId }), ...(isFrozen && { frozenReason: Not(IsNull()) }) },
+      order: { accountId: 'DESC', chain: 'ASC', symbol: 'ASC' },
+      take: limit,
+    });
+  }
 
   /**
    * Allows transfers from an asset again that was frozen because of a shortfall. The ledger needs no correction: the missing amount was
    * posted as a loss of the house. Returns the asset with the reason why it was frozen.
    * @throws GatewayError not_found; business_error when it is not frozen.
    */
-  async unfreeze(assetId: string): Promise<LedgerAccountEntity> {
+  async unfreeze(assetId: string, reason?: string): Promise<LedgerAccountEntity> {
     const found = isUuid(assetId)
       ? await this.database.manager.findOneBy(LedgerAccountEntity, { ledgerAccountId: assetId })
       : null;
@@ -26,7 +37,7 @@ export class AssetOperations {
         action: 'asset.unfrozen',
         clientId,
         subject: { type: 'asset', id: ledgerAccountId },
-        detail: { account_id: accountId, chain, symbol, reason: frozenReason },
+        detail: { account_id: accountId, chain, symbol, reason: frozenReason, ...withReason(reason) },
       },
       async (manager) => {
         // if it was frozen again for another reason in the meantime, it stays frozen: that reason was not examined

@@ -6,6 +6,7 @@ import { GatewayError, notFound } from '../platform/errors';
 import { houseClientId } from '../platform/house';
 import { isUuid, newId } from '../platform/ids';
 import { auditedOperation } from './audited-operation';
+import { withReason } from './confirmation';
 
 export interface IssuedKey {
   keyId: string;
@@ -125,7 +126,7 @@ export class ClientOperations {
   }
 
   /** By key id or API key; cannot be undone. Takes effect within 5 s. */
-  async revokeKey(reference: string): Promise<ApiKeyEntity> {
+  async revokeKey(reference: string, reason?: string): Promise<ApiKeyEntity> {
     const where = isUuid(reference) ? { keyId: reference } : { apiKey: reference };
     const key = await this.database.manager.findOneBy(ApiKeyEntity, where);
     if (!key) throw notFound(`API key ${reference}`);
@@ -138,7 +139,7 @@ export class ClientOperations {
         action: 'api_key.revoked',
         clientId,
         subject: { type: 'api_key', id: keyId },
-        detail: { user_id: userId, api_key: apiKey },
+        detail: { user_id: userId, api_key: apiKey, ...withReason(reason) },
       },
       (manager) => manager.update(ApiKeyEntity, { keyId }, { revokedAt }),
     );

@@ -4,6 +4,7 @@ import { ClientOperations } from './client-operations';
 import { type PolicyChange, PolicyOperations } from './policy-operations';
 import { print, printRow, printRows } from './output';
 import type { Session } from './session';
+import { cannotBeUndone, confirm, type Confirmation } from './confirmation';
 import type { Run } from './run';
 
 const clientRow = ({ clientId, name, status, createdAt }: ClientEntity) => ({
@@ -134,10 +135,12 @@ export function addClientCommands(program: Command, run: Run): void {
         printRows((await operations(session).listKeys(reference)).map(keyRow), session.json),
       ),
     );
-  key
-    .command('revoke <api-key>')
+  cannotBeUndone(key.command('revoke <api-key>'))
     .description('revoke an API key permanently, by key id or key (within 5 s)')
     .action(
-      run(async (session, reference: string) => printRow(keyRow(await operations(session).revokeKey(reference)), session.json)),
+      run(async (session, reference: string, confirmation: Confirmation) => {
+        await confirm(`revoke API key ${reference}`, confirmation);
+        printRow(keyRow(await operations(session).revokeKey(reference, confirmation.reason)), session.json);
+      }),
     );
 }

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { isTemporalDown } from '../platform/temporal';
 import { ConfigError } from '../platform/config';
@@ -6,6 +8,7 @@ import { describeError } from '../platform/error-log';
 import { GatewayError } from '../platform/errors';
 import { addAuditCommands } from './audit';
 import { addClientCommands } from './clients';
+import { addExplainCommand } from './explain';
 import { addKeyCommands } from './keys';
 import { addLedgerCommands } from './ledger';
 import { addMigrateCommand } from './migrate';
@@ -30,6 +33,7 @@ const exitCodes = { failed: 1, usage: 2, unavailable: 69, config: 78 } as const;
 function createProgram(): Command {
   const program = new Command('gateway')
     .description('Operates the custodial wallet gateway')
+    .version(readVersion(), '--version', 'print the version of the gateway')
     .option('--json', 'print JSON')
     .exitOverride();
   // commander passes the arguments, then the options and the command; each command uses the parameters it declares
@@ -45,6 +49,7 @@ function createProgram(): Command {
   addWalletCommands(program, run);
   addTotpCommands(program, run);
   addTransferCommands(program, run);
+  addExplainCommand(program, run);
   addOrderCommands(program, run);
   addOutputCommands(program, run);
   addSettlerCommands(program, run);
@@ -60,6 +65,12 @@ function createProgram(): Command {
   for (const command of everyCommand(program))
     command.option('--json', 'print JSON').on('option:json', () => program.setOptionValue('json', true));
   return program;
+}
+
+/** Of package.json, which the image has too. */
+function readVersion(): string {
+  const file = path.join(__dirname, '..', '..', '..', 'package.json');
+  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 }
 
 /** All subcommands, so that --json is accepted at any position. */
@@ -84,10 +95,18 @@ function toMessage(error: unknown): string | null {
   return describeError(error).stack ?? String(error);
 }
 
+// who has read enough closes the pipe, as `head` does: a command goes on with its work, and prints nothing more
+for (const stream of [process.stdout, process.stderr])
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+
 createProgram()
   .parseAsync()
   .catch((error: unknown) => {
     const message = toMessage(error);
     if (message !== null) process.stderr.write(`gateway: ${message}\n`);
     process.exitCode = toExitCode(error);
-  });
+  })
+  // what has not answered in time is waited for by nobody
+  .finally(() => process.stdout.write('', () => process.exit()));

@@ -5,13 +5,15 @@ const formatCell = (cell: Cell): string =>
   cell instanceof Date ? cell.toISOString() : cell === null || cell === undefined ? '-' : printable(String(cell));
 
 /** Removes control characters: names come from clients and must not control the terminal. */
-const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}]/gu, ' ');
+export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}]/gu, ' ');
 
 /** Rows as an aligned table, or as JSON for programs. */
-export function printRows(rows: Row[], json: boolean): void {
-  if (json) return print(JSON.stringify(rows, null, 2));
+export const printRows = (rows: Row[], json: boolean): void => print(json ? JSON.stringify(rows, null, 2) : formatRows(rows));
+
+/** Rows as an aligned table with the names of the first one's fields. */
+export function formatRows(rows: readonly Row[]): string {
   const [first] = rows;
-  if (!first) return print('(none)');
+  if (!first) return '(none)';
   const names = Object.keys(first);
   const widths = names.map((name) => Math.max(name.length, ...rows.map((row) => formatCell(row[name]).length)));
   const line = (cells: string[]) =>
@@ -19,18 +21,18 @@ export function printRows(rows: Row[], json: boolean): void {
       .map((cell, column) => cell.padEnd(widths[column] ?? 0))
       .join('  ')
       .trimEnd();
-  print([line(names), ...rows.map((row) => line(names.map((name) => formatCell(row[name]))))].join('\n'));
+  return [line(names), ...rows.map((row) => line(names.map((name) => formatCell(row[name]))))].join('\n');
 }
 
 /** One row with a line per field, or as JSON for programs. */
-export function printRow(row: Row, json: boolean): void {
-  if (json) return print(JSON.stringify(row, null, 2));
+export const printRow = (row: Row, json: boolean): void => print(json ? JSON.stringify(row, null, 2) : formatRow(row));
+
+/** One row with a line per field. */
+export function formatRow(row: Row): string {
   const width = Math.max(...Object.keys(row).map((name) => name.length));
-  print(
-    Object.entries(row)
-      .map(([name, cell]) => `${name.padEnd(width)}  ${formatCell(cell)}`)
-      .join('\n'),
-  );
+  return Object.entries(row)
+    .map(([name, cell]) => `${name.padEnd(width)}  ${formatCell(cell)}`)
+    .join('\n');
 }
 
 /** A list of names after a heading, a text if it is empty, or JSON for programs. */

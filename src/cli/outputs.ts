@@ -6,13 +6,14 @@ import { listOutputs } from '../chains/small-outputs';
 import { readConfig } from '../platform/config';
 import { formatAmount } from '../platform/money';
 import { readPositiveAmount } from './amounts';
+import { cannotBeUndone, confirm, type Confirmation } from './confirmation';
 import { currentOperator } from './operator';
 import { integer, toLimit } from './options';
 import { printRow, printRows } from './output';
 import type { Run } from './run';
 import type { Session } from './session';
 
-interface ConsolidateOptions {
+interface ConsolidateOptions extends Confirmation {
   below: string;
   maxInputs: number;
   maxFee?: string;
@@ -49,9 +50,11 @@ async function consolidate(session: Session, accountId: string, options: Consoli
   const request = {
     accountId,
     maxInputs: options.maxInputs,
+    ...(options.reason !== undefined && { statedReason: options.reason }),
     below: readPositiveAmount('--below', options.below, chain.native),
     maxFee: options.maxFee === undefined ? null : readPositiveAmount('--max-fee', options.maxFee, chain.native),
   };
+  if (!options.dryRun) await confirm(`join outputs of account ${accountId} for a network fee`, options);
   const result = options.dryRun
     ? await planConsolidation(deps, request)
     : await beginConsolidation(deps, request, currentOperator());
@@ -75,8 +78,7 @@ export function addOutputCommands(program: Command, run: Run): void {
     .description('list the outputs that the chain has not spent, the smallest first')
     .option('--limit <number>', 'maximum number of outputs', toLimit, 100)
     .action(run(list));
-  outputs
-    .command('consolidate <account-id>')
+  cannotBeUndone(outputs.command('consolidate <account-id>'))
     .description('join small outputs of an account to one, which pays the network fee: worth it while fees are low')
     .requiredOption('--below <amount>', 'only outputs of less than this, in display units')
     .option('--max-inputs <number>', 'maximum number of outputs', integer(2, mostInputs), mostInputs)

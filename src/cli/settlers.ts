@@ -13,10 +13,11 @@ import type { AddressedSettler } from '../settlers/addresses';
 import { reportSettlers, type SettlerReport } from '../settlers/report';
 import { AttestedKeys } from '../wallets/attested-keys';
 import { printRow, printRows } from './output';
+import { cannotBeUndone, confirm, type Confirmation } from './confirmation';
 import type { Run } from './run';
 import type { Session } from './session';
 import { SettlerOperations } from './settler-operations';
-import { withdrawFromSettler } from './settler-withdrawals';
+import { checkWithdrawal, withdrawFromSettler } from './settler-withdrawals';
 
 /** Generating a key takes seconds; more when the nodes have others to generate. */
 const keyWaitMs = 60_000;
@@ -76,11 +77,19 @@ function toStatusRow(
 /** The worker makes it within seconds. */
 const withdrawalWaitMs = 10_000;
 
-async function withdraw({ database, json }: Session, id: string, options: { to: string; amount?: string }): Promise<void> {
+interface WithdrawOptions extends Confirmation {
+  to: string;
+  amount?: string;
+  dryRun?: true;
+}
+
+async function withdraw({ database, json }: Session, id: string, options: WithdrawOptions): Promise<void> {
   const { GATEWAY_ENV, CHAINS } = readConfig(['GATEWAY_ENV', 'CHAINS']);
   const registry = loadRegistry(GATEWAY_ENV, CHAINS.split(','));
-  const withdrawal = await withdrawFromSettler({ database, registry, getFamily, waitMs: withdrawalWaitMs }, id, options);
-  printRow({ ...withdrawal }, json);
+  const operation = { database, registry, getFamily, waitMs: withdrawalWaitMs };
+  if (options.dryRun) return printRow(await checkWithdrawal(operation, id, options), json);
+  await confirm(`send ${options.amount ?? 'all coins'} of settler ${id} to ${options.to}`, options);
+  printRow({ ...(await withdrawFromSettler(operation, id, options)) }, json);
 }
 
 /** settlers */
@@ -115,13 +124,16 @@ export function addSettlerCommands(program: Command, run: Run): void {
     .command('resume <settler-id>')
     .description('take a drained settler into use again')
     .action(run(async (session, id: string) => printRow(settlerRow(await operations(session).resume(id)), session.json)));
-  settlers
-    .command('withdraw <settler-id>')
+  cannotBeUndone(settlers.command('withdraw <settler-id>'))
     .description(
       'send coins of a drained settler, of which nothing is open, to a destination that the signing nodes name themselves',
     )
     .requiredOption('--to <address>', 'where to')
     .option('--amount <amount>', 'in coins; all but what the fee may cost and what the chain has it keep unless it is given')
+    .option(
+      '--dry-run',
+      'say whether the gateway would take the request now, and change nothing; the signing nodes are not asked',
+    )
     .action(run(withdraw));
   settlers
     .command('primary <settler-id>')

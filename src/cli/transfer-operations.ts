@@ -10,11 +10,12 @@ import { isUuid } from '../platform/ids';
 import { getSignedType } from '../signed-types';
 import { TransactionEntity, type TransactionStatus } from '../transactions/entity';
 import { findTimeline, type Timeline } from '../transactions/shown-rows';
-import { isEnded } from '../transactions/state';
 import { loadAttempts } from '../transfers/load-attempts';
 import { recordAbandonRequest, withdrawAbandonRequest } from '../transfers/operate/operator-requests';
 import { startTransferWorkflow } from '../transfers/start/workflows';
+import { withReason } from './confirmation';
 import { currentOperator } from './operator';
+import { isOpen, whyNotAbandoned, whyNotStartedAgain } from './transfer-preconditions';
 
 const updateTimeoutMs = 15_000;
 
@@ -86,11 +87,8 @@ export class TransferOperations {
         await this.withdraw(txId);
         return this.update(txId, retryUpdate);
       });
-    if (!tx.isSigned || isEnded(tx))
-      throw new GatewayError(
-        'business_error',
-        `The ${tx.transactionType} transaction is ${tx.status}: there is nothing to retry`,
-      );
+    const refusal = whyNotStartedAgain(tx);
+    if (refusal) throw refusal;
     return this.audited('transfer.retried', tx, () => this.startAgain(tx));
   }
 
@@ -98,20 +96,16 @@ export class TransferOperations {
    * Asks the workflow, whatever the status, to abandon a transfer whose signing has begun: a cancellation uses up its reservation, so
    * that later transfers of the address do not wait for it. The transfer ends as FAILED once the cancellation is final, or normally if
    * an earlier attempt is executed instead; at once if another transaction has used up the reservation, with a stored proof. The stored request names the attempt that is newest now, and is withdrawn by a refusal and
-   * by a retry. Returns the workflow's answer.
+   * by a retry. `reason`: of the operator, for the audit log. Returns the workflow's answer.
    * @throws GatewayError business_error when the transfer cannot be abandoned, or the workflow refuses.
    */
-  async abandon(txId: string): Promise<string> {
+  async abandon(txId: string, reason?: string): Promise<string> {
     const tx = await this.find(txId);
     const { last, inclusions } = await loadAttempts(this.database.manager, txId);
-    if (inclusions.length > 0)
-      throw new GatewayError('business_error', 'The chain has already executed an attempt of the transfer');
-    if (!(await this.isRunning(txId)))
-      throw new GatewayError(
-        'business_error',
-        `The transaction is ${tx.status} and its workflow is not running: if it has not ended, start it again with retry first`,
-      );
-    return this.audited('transfer.abandoned', tx, async () => {
+    const isExecuted = inclusions.length > 0;
+    const refusal = whyNotAbandoned(tx, { isExecuted, isRunning: isExecuted || (await this.isRunning(txId)) });
+    if (refusal) throw refusal;
+    const abandoning = async () => {
       // the authoriser cancels nothing without a reason on record
       const operator = currentOperator().id;
       if (last) await recordAbandonRequest(this.database.manager, { txId, attempt: last.attempt, operator });
@@ -121,7 +115,8 @@ export class TransferOperations {
         if (isRefusal(error)) await this.withdraw(txId);
         throw error;
       }
-    });
+    };
+    return this.audited('transfer.abandoned', tx, abandoning, reason);
   }
 
   private withdraw(txId: string): Promise<void> {
@@ -146,9 +141,14 @@ export class TransferOperations {
    * The workflow executes the operation, so there is no common database transaction: an audit row is written before, so that no
    * operation is missing in the audit log, and another one when the workflow refuses.
    */
-  private async audited(action: AuditAction, { txId, clientId, status }: TransactionEntity, work: () => Promise<string>) {
+  private async audited(
+    action: AuditAction,
+    { txId, clientId, status }: TransactionEntity,
+    work: () => Promise<string>,
+    reason?: string,
+  ): Promise<string> {
     const event = { action, actor: currentOperator(), clientId, subject: { type: 'transaction', id: txId } };
-    await audit(this.database.manager, { ...event, outcome: 'success', detail: { status } });
+    await audit(this.database.manager, { ...event, outcome: 'success', detail: { status, ...withReason(reason) } });
     try {
       return await work();
     } catch (error) {
@@ -161,8 +161,7 @@ export class TransferOperations {
   private async isRunning(txId: string): Promise<boolean> {
     const handle = this.temporal.workflow.getHandle(transferWorkflowId(txId));
     try {
-      const { status } = await withinMs(this.temporal, updateTimeoutMs, () => handle.describe());
-      return status.name === 'RUNNING' || status.name === 'PAUSED';
+      return isOpen(await withinMs(this.temporal, updateTimeoutMs, () => handle.describe()));
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) return false;
       throw error;

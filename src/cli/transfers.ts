@@ -4,6 +4,7 @@ import { addTransferHistory } from './transfer-history';
 import { TransferOperations } from './transfer-operations';
 import { formatAmount } from '../platform/money';
 import { outboundStatuses, type TransactionEntity, type TransactionStatus } from '../transactions/entity';
+import { cannotBeUndone, confirm, type Confirmation } from './confirmation';
 import type { Run } from './run';
 import { toLimit } from './options';
 import { print, printRow, printRows } from './output';
@@ -71,14 +72,15 @@ export function addTransferCommands(program: Command, run: Run): void {
         printRow({ tx_id: txId, status: await toOperations(session).retry(txId) }, session.json),
       ),
     );
-  transfers
-    .command('abandon <tx-id>')
+  cannotBeUndone(transfers.command('abandon <tx-id>'))
     .description(
       'abandon a parked transfer whose signing has begun; it ends once no attempt can be executed any more; prints the answer of the workflow',
     )
     .action(
-      run(async (session, txId: string) =>
-        printRow({ tx_id: txId, status: await toOperations(session).abandon(txId) }, session.json),
-      ),
+      run(async (session, txId: string, confirmation: Confirmation) => {
+        await confirm(`abandon transfer ${txId}`, confirmation);
+        const status = await toOperations(session).abandon(txId, confirmation.reason);
+        printRow({ tx_id: txId, status }, session.json);
+      }),
     );
 }

@@ -104,6 +104,16 @@ export class WalletOperations {
     );
   }
 
+  /** Of one client, or of all but the house, newest first. */
+  listAccounts({ clientId, walletId, limit }: { clientId?: string; walletId?: string; limit: number }): Promise<AccountEntity[]> {
+    if (walletId !== undefined && !isUuid(walletId)) throw notFound(`wallet ${walletId}`);
+    return this.database.manager.find(AccountEntity, {
+      where: { clientId: clientId ?? Not(houseClientId), ...(walletId !== undefined && { walletId }) },
+      order: { accountId: 'DESC' },
+      take: limit,
+    });
+  }
+
   async setAccountStatus(accountId: string, status: AccountEntity['status']): Promise<AccountEntity> {
     const account = isUuid(accountId) ? await this.database.manager.findOneBy(AccountEntity, { accountId }) : null;
     if (!account) throw notFound(`account ${accountId}`);

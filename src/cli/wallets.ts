@@ -11,6 +11,10 @@ import { bindKeyAgain } from './bind-key';
 import { ClientOperations } from './client-operations';
 import { type WalletLimit, WalletOperations } from './wallet-operations';
 import type { WalletEntity } from '../wallets/entity';
+import type { LedgerAccountEntity } from '../ledger/entity';
+import { formatAmount } from '../platform/money';
+import { cannotBeUndone, confirm, type Confirmation } from './confirmation';
+import { toLimit } from './options';
 import type { Run } from './run';
 import type { CountUsed } from '../transfers/rebuild/missing-ordinals';
 import { print, printRow, printRows } from './output';
@@ -31,6 +35,24 @@ const accountRow = ({ accountId, walletId, chain, address, status }: AccountEnti
   chain,
   address,
   status,
+});
+const assetRow = ({
+  ledgerAccountId,
+  accountId,
+  chain,
+  symbol,
+  decimals,
+  available,
+  locked,
+  frozenReason,
+}: LedgerAccountEntity) => ({
+  asset_id: ledgerAccountId,
+  account_id: accountId,
+  chain,
+  symbol,
+  available: formatAmount(available, decimals),
+  locked: formatAmount(locked, decimals),
+  frozen_for: frozenReason,
 });
 const operations = ({ database }: Session) => new WalletOperations(database);
 
@@ -76,16 +98,33 @@ export function addWalletCommands(program: Command, run: Run): void {
 
   const account = program.command('account').description('accounts');
   account
-    .command('accept-count <account-id> <chain> <count>')
+    .command('list [client]')
+    .description('list accounts, of one client or of all but the house, newest first')
+    .option('--wallet <wallet-id>', 'only accounts of this wallet')
+    .option('--limit <number>', 'maximum number of accounts', toLimit, 50)
+    .action(
+      run(async (session, reference: string | undefined, { wallet: walletId, limit }: { wallet?: string; limit: number }) => {
+        const client = reference === undefined ? undefined : await new ClientOperations(session.database).findClient(reference);
+        const filter = { limit, ...(client && { clientId: client.clientId }), ...(walletId !== undefined && { walletId }) };
+        printRows((await operations(session).listAccounts(filter)).map(accountRow), session.json);
+      }),
+    );
+  cannotBeUndone(account.command('accept-count <account-id> <chain> <count>'))
     .description(
       'use an account again of which the chain has executed more than was begun: take so many transactions, which have to be final there, for executed (with CHAIN_<NAME>_RPC_URLS)',
     )
     .action(
-      run(async ({ database, json }, accountId: string, chain: string, count: string) => {
+      run(async ({ database, json }, accountId: string, chain: string, count: string, confirmation: Confirmation) => {
+        await confirm(`take ${count} transactions of account ${accountId} on ${chain} for executed`, confirmation);
         const { GATEWAY_ENV, CHAINS } = readConfig(['GATEWAY_ENV', 'CHAINS']);
         const registry = loadRegistry(GATEWAY_ENV, CHAINS.split(','));
         const countUsed: CountUsed = (on, address) => readChainClient(on).usedOrdinals(address);
-        const accepted = await acceptCount(database, registry, countUsed, { accountId, chain, count });
+        const accepted = await acceptCount(database, registry, countUsed, {
+          accountId,
+          chain,
+          count,
+          reason: confirmation.reason,
+        });
         printRow({ account_id: accountId, chain: accepted.chain, count: accepted.count }, json);
       }),
     );
@@ -106,11 +145,23 @@ export function addWalletCommands(program: Command, run: Run): void {
 
 function addAssetCommands(asset: Command, run: Run): void {
   asset
-    .command('unfreeze <asset-id>')
+    .command('list [account-id]')
+    .description('list assets with their balances, of one account or of all')
+    .option('--frozen', 'only those that a shortfall has frozen')
+    .option('--limit <number>', 'maximum number of assets', toLimit, 50)
+    .action(
+      run(async ({ database, json }, accountId: string | undefined, { frozen, limit }: { frozen?: true; limit: number }) => {
+        const filter = { limit, ...(accountId !== undefined && { accountId }), ...(frozen && { isFrozen: frozen }) };
+        printRows((await new AssetOperations(database).list(filter)).map(assetRow), json);
+      }),
+    );
+  cannotBeUndone(asset.command('unfreeze <asset-id>'))
     .description('allow transfers again from an asset that a shortfall has frozen, after its cause was examined')
     .action(
-      run(async ({ database, json }, id: string) => {
-        const { ledgerAccountId, accountId, chain, symbol, frozenReason } = await new AssetOperations(database).unfreeze(id);
+      run(async ({ database, json }, id: string, confirmation: Confirmation) => {
+        await confirm(`allow transfers from asset ${id} again`, confirmation);
+        const asset = await new AssetOperations(database).unfreeze(id, confirmation.reason);
+        const { ledgerAccountId, accountId, chain, symbol, frozenReason } = asset;
         printRow({ asset_id: ledgerAccountId, account_id: accountId, chain, symbol, was_frozen_for: frozenReason }, json);
       }),
     );

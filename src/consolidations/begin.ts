@@ -26,6 +26,8 @@ export interface ConsolidationRequest extends GatherRequest {
   accountId: string;
   /** Highest network fee, atomic units of the native coin; null: what is locked for a transfer with as many inputs. */
   maxFee: bigint | null;
+  /** Of the operator, for the audit log. */
+  statedReason?: string;
 }
 
 export interface Consolidation extends GatherPlan {
@@ -118,6 +120,7 @@ async function begin(
     detail: {
       ...{ tx_id: txId, chain: chain.name, inputs, amount: display(amount), max_fee: display(feeLocked) },
       below: display(request.below),
+      ...(request.statedReason !== undefined && { stated_reason: request.statedReason }),
     },
   });
   return { ...planned, txId };

@@ -12,7 +12,7 @@ const signerReady = new Gauge({
 
 const readiness = new Gauge({
   name: 'gateway_readiness_check',
-  help: '1 while a check of the readiness of the API succeeds, as /health/ready names it',
+  help: '1 while a check of the API succeeds, as /health/ready names it; database and temporal decide about readiness',
   labelNames: ['check'] as const,
   registers: [metrics],
 });

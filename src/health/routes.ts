@@ -1,7 +1,8 @@
 import type { Route } from '../http/route';
 import { GatewayError } from '../platform/errors';
+import { isReady } from '../platform/metrics';
 import { aliveView, readyView } from './schema';
-import type { HealthService } from './service';
+import { decisiveChecks, type HealthService } from './service';
 
 const tag = 'Operations';
 
@@ -26,13 +27,12 @@ export function healthRoutes({ health }: { health: HealthService }): Route[] {
       path: '/health/ready',
       id: 'getReady',
       tag,
-      summary: 'Whether everything that a transfer needs is available',
+      summary: 'Whether the database and the workflow service are available',
       middleware: [],
-      answer: { status: 200, description: 'Everything is available', schema: readyView },
+      answer: { status: 200, description: 'Both are available', schema: readyView },
       fails: ['unavailable'],
       handle: async (ctx) => {
-        const checks = await health.ready();
-        if (Object.values(checks).includes(false)) throw new GatewayError('unavailable', 'Not ready');
+        if (!isReady(await health.ready(), decisiveChecks)) throw new GatewayError('unavailable', 'Not ready');
         ctx.body = { status: 'ok' };
       },
     },

@@ -20,6 +20,12 @@ const staleAfterMs = 60_000;
 /** The query is a long one. */
 const settlersMaxAgeMs = 30_000;
 
+/**
+ * Without these the API does nothing for anybody. One silent chain, nodes that do not sign or dry settlers keep only some requests waiting:
+ * a load balancer that took every copy of the API away for them would end all others too.
+ */
+export const decisiveChecks = ['database', 'temporal'] as const;
+
 export interface HealthDependencies {
   database: DataSource;
   temporal: Client;
@@ -29,7 +35,7 @@ export interface HealthDependencies {
   signerUrls: string[];
 }
 
-/** Checks the services that transfers depend on, and names settlers that have too few coins and accounts that are used elsewhere. */
+/** Checks the services that transfers depend on, of which two decide about readiness (`decisiveChecks`), and names settlers that have too few coins and accounts that are used elsewhere. */
 export class HealthService {
   private latest: { checks: Promise<HealthChecks>; at: number } | undefined;
   private readonly settlers = new CachedValue((manager) => reportSettlers(manager, this.deps.getFamily), settlersMaxAgeMs);

@@ -2,7 +2,7 @@
  * Contracts of the transfer workflow: plain serialisable data, amounts as decimal strings of atomic units. Old histories are
  * replayed against them: add optional fields, never rename (see CONTRIBUTING.md).
  */
-import { defineSignal, defineUpdate } from '@temporalio/workflow';
+import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { AttemptKind, FamilyRules, Hex, Prepared } from '../chains/types';
 import type { FailureCode } from '../platform/codes';
 import type { NodeIndex } from './nodes';
@@ -32,6 +32,14 @@ export const retryUpdate = defineUpdate<{ status: string }>('retry');
 
 /** Operators: abandon a transfer that is parked after its signing has begun. Fails with business_error otherwise. */
 export const abandonUpdate = defineUpdate<{ status: string }>('abandon');
+
+/** The updates that the run would take now. */
+export interface PossibleUpdates {
+  retry: boolean;
+  abandon: boolean;
+}
+
+export const possibleUpdatesQuery = defineQuery<PossibleUpdates>('possibleUpdates');
 
 /** Replacements of one transfer; the workflow parks it after them, and the authoriser orders no other one. */
 export const maxReplacements = 5;

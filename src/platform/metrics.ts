@@ -26,8 +26,14 @@ export type ProcessName = 'api' | 'worker' | 'authoriser' | 'mpc-node';
 
 let defaults = false;
 
-/** Booleans decide about readiness; strings are information only. */
+/** Booleans are checks; strings are information only. */
 export type HealthChecks = Record<string, boolean | string>;
+
+/** Whether no check fails that decides about readiness; default: each of them does. */
+export const isReady = (checks: HealthChecks, decisive: readonly string[] = Object.keys(checks)): boolean =>
+  decisive.every((name) => checks[name] !== false) && checks[inTime] !== false;
+
+const inTime = 'answered_in_time';
 
 export interface HealthListenerOptions {
   process: ProcessName;
@@ -35,6 +41,8 @@ export interface HealthListenerOptions {
   /** 0 picks a free port. */
   port: number;
   ready: () => Promise<HealthChecks>;
+  /** Names of the checks that decide about readiness: the others are details. Default: all of them. */
+  decisive?: readonly string[];
   /** Default: always live. */
   live?: () => boolean;
 }
@@ -53,7 +61,8 @@ export async function startHealthListener({
   process: name,
   host,
   port,
-  ready,
+  ready: measure,
+  decisive,
   live = () => true,
 }: HealthListenerOptions): Promise<HealthListener> {
   if (!defaults) collectDefaultMetrics({ register: metrics });
@@ -65,9 +74,9 @@ export async function startHealthListener({
       json(response, isLive ? 200 : 503, { status: isLive ? 'live' : 'dead' });
     },
     '/health/ready': async (response) => {
-      const checks = await withTimeout(ready());
-      const isReady = Object.values(checks).every((check) => check !== false);
-      json(response, isReady ? 200 : 503, { status: isReady ? 'ready' : 'not_ready', checks });
+      const checks = await withTimeout(measure());
+      const ready = isReady(checks, decisive);
+      json(response, ready ? 200 : 503, { status: ready ? 'ready' : 'not_ready', checks });
     },
     '/metrics': async (response) => {
       const text = await metrics.metrics();
@@ -103,7 +112,7 @@ function json(response: ServerResponse, status: number, body: object): void {
 async function withTimeout(checks: Promise<HealthChecks>): Promise<HealthChecks> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<HealthChecks>((resolve) => {
-    timer = setTimeout(() => resolve({ answered_in_time: false }), checkTimeoutMs);
+    timer = setTimeout(() => resolve({ [inTime]: false }), checkTimeoutMs);
   });
   return Promise.race([checks, timeout]).finally(() => clearTimeout(timer));
 }

@@ -49,6 +49,11 @@ export const variables = {
     Joi.string().trim().max(200),
     'Name of the operator in the audit log; by default the name of the system user.',
   ),
+  TEMPORAL_UI_URL: variable(
+    'cli',
+    Joi.string().uri({ scheme: ['http', 'https'] }),
+    'Address of the Temporal UI, such as http://127.0.0.1:8233: `gateway explain` shows a link to the workflow.',
+  ),
   DATABASE_OWNER_URL: variable(
     'cli',
     Joi.string().uri({ scheme: ['postgres', 'postgresql'] }),

@@ -4,6 +4,7 @@ import { getFamily } from '../chains/families';
 import { loadRegistry } from '../chains/registry';
 import { entities } from '../entities';
 import { collectPoolMetrics } from '../health/pool-metrics';
+import { decisiveChecks } from '../health/service';
 import { createApp } from '../http/app';
 import { toLimitSettings, limitVariables } from '../http/limits/settings';
 import { listen } from '../http/server';
@@ -111,6 +112,7 @@ runMain('api', async () => {
     host: config.METRICS_HOST,
     port: config.METRICS_PORT,
     ready: () => resources.health.ready(),
+    decisive: decisiveChecks,
   });
   log.info({ host: config.API_HOST, port: server.port, metrics_port: healthListener.port }, 'listening');
   const measureReadiness = {

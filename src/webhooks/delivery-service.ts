@@ -4,7 +4,12 @@ import type { LimitOffset } from '../http/pagination';
 import { inTransaction } from '../platform/database';
 import { GatewayError, notFound } from '../platform/errors';
 import type { DeliveryRepository, DeliveryRow } from './delivery-repository';
+import type { WebhookEntity } from './entity';
 import type { WebhookRepository } from './repository';
+
+/** Why nothing is sent to an endpoint; null: it is. A deleted one is disabled. */
+export const whyNotSent = ({ status }: Pick<WebhookEntity, 'status'>): GatewayError | null =>
+  status === 'enabled' ? null : new GatewayError('business_error', 'The webhook is disabled: enable it first');
 
 /** Deliveries of a client's endpoints: list, test, resend. */
 export class DeliveryService {
@@ -58,7 +63,8 @@ export class DeliveryService {
     return inTransaction(this.database, async (manager) => {
       const webhook = await this.webhooks.findLocked(manager, clientId, webhookId);
       if (!webhook) throw notFound('webhook');
-      if (webhook.status !== 'enabled') throw new GatewayError('business_error', 'The webhook is disabled: enable it first');
+      const refusal = whyNotSent(webhook);
+      if (refusal) throw refusal;
       return work(manager);
     });
   }

@@ -187,7 +187,7 @@ const none = nodeIndexes.map(() => []);
     });
     const parked = await transactionWhen(txId, ['NEEDS_ATTENTION'], 120_000);
     expect(parked.failure.code).toBe('broadcast_rejected');
-    expect(await json('transfers', 'abandon', txId)).toMatchObject({ status: 'abandoning' });
+    expect(await json('transfers', 'abandon', txId, '--yes')).toMatchObject({ status: 'abandoning' });
     expect(await transactionWhen(txId, ['FAILED'], 120_000)).toMatchObject({ failure: { code: 'abandoned' } });
   });
 });

@@ -242,9 +242,9 @@ describe('every way a transfer ends', () => {
       await anvil('evm_setBlockGasLimit', [gasLimit]);
       await holds.remove();
     }
-    expect(await json('transfers', 'abandon', txId)).toEqual({ tx_id: txId, status: 'abandoning' });
+    expect(await json('transfers', 'abandon', txId, '--yes')).toEqual({ tx_id: txId, status: 'abandoning' });
     await transactionWhen(txId, ['SUBMITTED']);
-    expect((await gateway(['transfers', 'abandon', txId])).code).toBe(1);
+    expect((await gateway(['transfers', 'abandon', txId, '--yes'])).code).toBe(1);
     const failed = await transactionWhen(txId, ends);
     expect(failed).toMatchObject({ status: 'FAILED', failure: { code: 'abandoned' }, fee: { symbol: 'ETH' } });
     const { attempts: signed } = await json('transfers', 'show', txId);

@@ -30,7 +30,7 @@ export class Twin {
     this.pids.push(this.child.pid ?? 0);
     const isReady = () =>
       ownPage(this.env, '/health/ready').then(
-        ({ ok }) => ok,
+        async (answer) => answer.ok && !(await answer.text()).includes(':false'),
         () => false,
       );
     await waitFor(isReady, { timeoutMs: 60_000 });

@@ -2,8 +2,7 @@ import { processIdentity } from '../../dev/processes';
 import type { NodeIndex } from '../../src/messages/nodes';
 import { isReady } from '../adversary/nodes';
 import { environmentOf } from '../adversary/processes';
-import { call } from '../e2e/support';
-import { stack, waitFor } from '../stack/client';
+import { areAllChecksPassing, stack, waitFor } from '../stack/client';
 import { pauseProcess, pids } from '../stack/pause';
 
 export type Victim = 'api' | 'worker' | 'authoriser' | 'mpc' | 'all';
@@ -29,6 +28,6 @@ export async function allRun(): Promise<void> {
       .flat()
       .every((pid) => processIdentity(pid) !== null);
   await waitFor(isRunning);
-  await waitFor(async () => (await call('GET', '/health/ready')).status === 200, { timeoutMs: 60_000 });
+  await waitFor(areAllChecksPassing, { timeoutMs: 60_000 });
   await Promise.all(([1, 2, 3] as const).map((node) => waitFor(() => isReady(node), { timeoutMs: 60_000 })));
 }

@@ -48,7 +48,7 @@ describe('clients, users and API keys', () => {
   });
 
   test.each<[string, (key: { api_key: string }, userId: string) => string[], string[] | null]>([
-    ['a revoked key', ({ api_key }) => ['api-key', 'revoke', api_key], null],
+    ['a revoked key', ({ api_key }) => ['api-key', 'revoke', api_key, '--yes'], null],
     ['a disabled user', (_, userId) => ['user', 'disable', userId], ['user', 'enable']],
     ['a disabled client', () => ['client', 'disable', name], ['client', 'enable', name]],
   ])('%s stops working within 5 s', async (_, disable, enable) => {
@@ -82,11 +82,16 @@ describe('clients, users and API keys', () => {
       [['client', 'create', ''], 1, 'A name must have 1 to 100 characters'],
       [['user', 'create', name, 'ops'], 1, 'This client already has a user named ops'],
       [['api-key', 'create', name, 'nobody'], 1, 'user nobody of this client not found'],
-      [['api-key', 'revoke', 'nope'], 1, 'API key nope not found'],
+      [['api-key', 'revoke', 'nope', '--yes'], 1, 'API key nope not found'],
+      [['api-key', 'revoke', 'nope'], 1, 'cannot be undone: repeat the command with --yes'],
+      [['api-key', 'revoke', 'nope', '--yes', '--reason', ' '], 2, 'must have 1 to 500 characters'],
+      [['explain', 'nope'], 1, 'not found'],
+      [['account', 'list', '--wallet', 'nope'], 1, 'wallet nope not found'],
+      [['asset', 'list', 'nope'], 1, 'account nope not found'],
       [['wallet', 'suspend', 'nope'], 1, 'wallet nope not found'],
       [['client'], 2, 'Usage: gateway client'],
       [['nope'], 2, "unknown command 'nope'"],
-      [['asset', 'unfreeze', 'nope'], 1, 'asset nope not found'],
+      [['asset', 'unfreeze', 'nope', '--yes'], 1, 'asset nope not found'],
       [['orders', 'show', 'nope'], 1, 'transaction nope not found'],
       [['audit', 'list', '--since', 'yesterday'], 2, 'a time such as 2025-01-31'],
       [['audit', 'verify', '--head', '1:abc'], 2, 'number:hash'],

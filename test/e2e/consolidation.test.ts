@@ -21,8 +21,8 @@ describeWithBtcd('small outputs of an account', () => {
     expect(await utxo('list', id)).toHaveLength(5);
     const looked = await utxo('consolidate', id, '--below', '0.001', '--dry-run');
     expect(looked).toMatchObject({ tx_id: null, inputs: 5, amount: '0.0005', symbol: 'BTC' });
-    const { tx_id: txId } = (await utxo('consolidate', id, '--below', '0.001')) as { tx_id: string };
-    await expect(utxo('consolidate', id, '--below', '0')).rejects.toThrow(/below/);
+    const { tx_id: txId } = (await utxo('consolidate', id, '--below', '0.001', '--yes')) as { tx_id: string };
+    await expect(utxo('consolidate', id, '--below', '0', '--yes')).rejects.toThrow(/below/);
     const done = await transactionWhen(txId, ['CONFIRMED', 'FAILED', 'NEEDS_ATTENTION'], 120_000);
     expect(done).toMatchObject({
       ...{ status: 'CONFIRMED', transaction_type: 'CONSOLIDATION', amount: '0', failure: null },

@@ -49,7 +49,7 @@ afterAll(async () => {
 async function withdrawn(to: string, ...options: string[]) {
   const { row } = await waitFor(
     async () => {
-      const answer = await settlers('withdraw', settler.settler_id, '--to', to, ...options);
+      const answer = await settlers('withdraw', settler.settler_id, '--to', to, '--yes', ...options);
       return answer.code === 0 && answer;
     },
     { timeoutMs: 60_000, intervalMs: 1_000 },
@@ -64,7 +64,7 @@ async function withdrawn(to: string, ...options: string[]) {
 }
 
 test('a settler that is in use keeps its coins', async () => {
-  const refused = await settlers('withdraw', settler.settler_id, '--to', houseDestination);
+  const refused = await settlers('withdraw', settler.settler_id, '--to', houseDestination, '--yes');
   expect(refused).toMatchObject({ code: 1, err: expect.stringMatching(/not drained/) });
   expect((await settlers('drain', settler.settler_id)).row.status).toBe('DRAINING');
 });

@@ -35,6 +35,7 @@ export const exempt: Record<string, readonly string[]> = {
     'workflows/transfer/prepare.ts: watch.catch(() => undefined);',
     'workflows/transfer/index.ts: setHandler(abandonUpdate, () => state.onAbandon(), { validator: () => state.assertAbandonable() });',
     'workflows/transfer/index.ts: setHandler(retryUpdate, () => state.onRetry(), { validator: () => state.assertRetryable() });',
+    'workflows/transfer/index.ts: setHandler(possibleUpdatesQuery, () => state.possibleUpdates);',
   ],
   'histories are recorded on workers without a version': [
     "workflows/index.ts: workflowInfo().currentDeploymentVersion?.deploymentName ? ({ versioningBehavior: 'PINNED' } as const) : {};",

@@ -26,6 +26,12 @@ function stackFile(): string {
   return file;
 }
 
+/** Whether every check of the API passes, also those that are a detail of its readiness: signing nodes, chains, orders. */
+export async function areAllChecksPassing(): Promise<boolean> {
+  const { checks = {} } = (await (await fetch(stack().health_url)).json()) as { checks?: Record<string, boolean | string> };
+  return Object.keys(checks).length > 0 && !Object.values(checks).includes(false);
+}
+
 const clients = new Map<string, ApiClient>();
 
 /** The two seeded clients. */

@@ -9,6 +9,7 @@ import {
 import {
   abandonUpdate,
   chainObservedSignal,
+  possibleUpdatesQuery,
   retryUpdate,
   transferApprovedSignal,
   type TransferEnd,
@@ -44,6 +45,7 @@ export async function transfer({ txId }: TransferWorkflowInput): Promise<Transfe
   setHandler(transferApprovedSignal, () => state.onApproved());
   setHandler(transferEndedSignal, () => state.onEnded());
   setHandler(chainObservedSignal, (observation) => state.onObserved(observation));
+  setHandler(possibleUpdatesQuery, () => state.possibleUpdates);
   // what a validator refuses leaves nothing in the history
   setHandler(retryUpdate, () => state.onRetry(), { validator: () => state.assertRetryable() });
   setHandler(abandonUpdate, () => state.onAbandon(), { validator: () => state.assertAbandonable() });

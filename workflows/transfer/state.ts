@@ -1,5 +1,5 @@
 import { ApplicationFailure, condition, patched, workflowInfo } from '@temporalio/workflow';
-import type { ChainObservation, HeldTransfer } from '../../src/messages/transfer';
+import type { ChainObservation, HeldTransfer, PossibleUpdates } from '../../src/messages/transfer';
 import type { FailureCode } from '../../src/platform/codes';
 import { WorkflowProgress } from '../progress';
 import { PollBackoff } from './poll-backoff';
@@ -161,9 +161,14 @@ export class TransferState {
     if (this.observations.length > keptObservations) this.observations.shift();
   }
 
+  /** What the validators of the two updates would let pass now. */
+  get possibleUpdates(): PossibleUpdates {
+    return { retry: this.isRetryable, abandon: this.mayBeAbandoned };
+  }
+
   /** @throws ApplicationFailure business_error: a retry is for what waits now, and does not answer a later wait. */
   assertRetryable(): void {
-    if (!this.isRetryable) throw refusal('Only a transfer that is parked, or that waits for the chain, can be retried');
+    if (!this.possibleUpdates.retry) throw refusal('Only a transfer that is parked, or that waits for the chain, can be retried');
   }
 
   // a replay asks no validator: what an earlier release has accepted and refused is refused again
@@ -174,9 +179,13 @@ export class TransferState {
     return { status: 'retrying' };
   }
 
+  private get mayBeAbandoned(): boolean {
+    return this.isAbandonable && this.lastAttempt > 0 && !this.sawInclusion && !this.wasEnded;
+  }
+
   /** @throws ApplicationFailure business_error. */
   assertAbandonable(): void {
-    if (this.isAbandonable && this.lastAttempt > 0 && !this.sawInclusion && !this.wasEnded) return;
+    if (this.possibleUpdates.abandon) return;
     throw refusal(
       'Only a transfer that is parked after its signing has begun, and that the chain has not executed, can be abandoned',
     );

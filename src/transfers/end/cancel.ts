@@ -4,13 +4,21 @@ import { enqueue } from '../../outbox/outbox';
 import { toReconcileRequired } from '../../orders/reconcile-required';
 import { inTransaction, requestTransaction } from '../../platform/database';
 import { GatewayError, notFound } from '../../platform/errors';
+import type { TransactionEntity } from '../../transactions/entity';
 import { findAnyForUpdate, isEnded } from '../../transactions/state';
-import { endUnsigned } from './end';
+import { endUnsigned, whySigned } from './end';
 
 export interface Cancellation {
   clientId: string;
   txId: string;
   by: RequestedBy;
+}
+
+/** Why a client cannot cancel the transaction now; null: it can. Cancelling it again is no error, and is refused here. */
+export function whyNotCancelled(transfer: TransactionEntity): GatewayError | null {
+  if (!transfer.isHeld) return new GatewayError('not_cancellable', 'Only transfers can be cancelled');
+  if (isEnded(transfer)) return new GatewayError('not_cancellable', `The transfer has ended: ${transfer.status}`);
+  return whySigned(transfer);
 }
 
 /**
@@ -24,9 +32,9 @@ export async function cancelTransfer(database: DataSource, { clientId, txId, by 
     async (manager) => {
       const transfer = await findAnyForUpdate(manager, { clientId, txId });
       if (!transfer) throw notFound('transaction');
-      if (!transfer.isHeld) throw new GatewayError('not_cancellable', 'Only transfers can be cancelled');
-      if (transfer.status === 'CANCELLED') return false;
-      if (isEnded(transfer)) throw new GatewayError('not_cancellable', `The transfer has ended: ${transfer.status}`);
+      if (transfer.isHeld && transfer.status === 'CANCELLED') return false;
+      const refusal = whyNotCancelled(transfer);
+      if (refusal) throw refusal;
       await auditUser(
         manager,
         { clientId, userId: by.userId },

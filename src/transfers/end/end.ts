@@ -72,6 +72,12 @@ export interface UnsignedEnd {
   reason: string | null;
 }
 
+/** not_cancellable once its signing has begun; null before. */
+export const whySigned = ({ isSigned, signingBegunAt }: TransactionEntity): GatewayError | null =>
+  !isSigned || signingBegunAt !== null
+    ? new GatewayError('not_cancellable', 'Signing has begun: the transfer may still be executed')
+    : null;
+
 /**
  * Within a database transaction that holds the transfer's lock: unlocks everything and ends it.
  * @throws GatewayError not_cancellable once signing has begun.
@@ -81,9 +87,8 @@ export async function endUnsigned(
   transfer: TransactionEntity,
   { status, code, reason }: UnsignedEnd,
 ): Promise<void> {
-  if (!transfer.isSigned || transfer.signingBegunAt !== null) {
-    throw new GatewayError('not_cancellable', 'Signing has begun: the transfer may still be executed');
-  }
+  const refusal = whySigned(transfer);
+  if (refusal) throw refusal;
   await endAndUnlock(manager, transfer, { status, code, reason });
 }
 

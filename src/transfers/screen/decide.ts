@@ -40,9 +40,15 @@ export async function decide(manager: EntityManager, request: MfaRequest, { txId
   const transfer = await findAnyForUpdate(manager, { clientId, txId });
   if (!transfer) throw notFound('transaction');
   if (isDecided(transfer, decision)) return { status: transfer.status, isNew: false };
-  if (transfer.status !== 'AWAITING_APPROVAL') throw notAwaiting(`The transaction is ${transfer.status}`);
-  if (await hasExpired(manager, txId)) throw notAwaiting('The time to approve the transfer is over');
+  const refusal = await whyUndecidable(manager, transfer);
+  if (refusal) throw refusal;
   return { status: await acts[decision](manager, request, transfer), isNew: true };
+}
+
+/** Why nobody can approve or reject the transfer now; null: a user can, but its requester not always approve it. */
+export async function whyUndecidable(manager: EntityManager, { txId, status }: TransactionEntity): Promise<GatewayError | null> {
+  if (status !== 'AWAITING_APPROVAL') return notAwaiting(`The transaction is ${status}`);
+  return (await hasExpired(manager, txId)) ? notAwaiting('The time to approve or reject the transfer is over') : null;
 }
 
 const isDecided = ({ approvedAt, status, failureCode }: TransactionEntity, decision: DecisionKind): boolean =>

@@ -9,6 +9,7 @@ import type { SigningClaims } from '../../../src/messages/order';
 import { getSignedType, typeOfOrder } from '../../../src/signed-types';
 import { rebuildTransfer } from '../../../src/transfers/rebuild/rebuild';
 import { claimsOf } from '../../orders';
+import { explain } from '../../explained';
 import { openDatabase } from '../../stack/database';
 import { describeWithBtcd } from '../../stack/btcd';
 import { backUp } from '../transfers/backup';
@@ -49,6 +50,10 @@ describeWithBtcd('consolidation', () => {
     const txId = await consolidate();
     const { feeLocked } = planned;
     expect(await balance(alice, 'BTC')).toEqual({ available: coin + 6n * small - feeLocked, locked: feeLocked });
+    expect(await explain({ database, client: fixture.client, chains: [chain] }, txId)).toMatchObject({
+      ...{ transaction: { type: 'CONSOLIDATION', amount: '0' }, state: { status: 'PENDING' } },
+      chain: { state: 'answered', note: 'Nothing of it is signed: there is nothing to ask about' },
+    });
     const { hash } = await sign(txId, 1);
     expect(await send(txId, 1)).toMatchObject({ outcome: 'accepted', hash });
     expect(await settle(txId)).toMatchObject({ status: 'CONFIRMED' });

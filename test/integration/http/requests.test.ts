@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
+import { decisiveChecks } from '../../../src/health/service';
 import { metrics } from '../../../src/platform/metrics';
 import { createFixture, expectProblem, type Fixture } from './fixture';
 
@@ -157,13 +158,20 @@ describe('health', () => {
     const response = await fetch(`${fixture.origin}${path}`);
     expect([response.status, await response.json()]).toEqual([200, { status: 'ok' }]);
   });
-  test.each(['/health/ready', '/api/v1/health/ready'])('%s does not say in public what is missing', async (path) => {
+  test.each(['/health/ready', '/api/v1/health/ready'])('%s: silent chains and signing nodes are a detail', async (path) => {
     const response = await fetch(`${fixture.origin}${path}`);
+    expect([response.status, await response.json()]).toEqual([200, { status: 'ok' }]);
+    expect(await fixture.resources.health.ready()).toMatchObject({ database: true, signers: false, 'chain:ethereum': false });
+  });
+  test.each(decisiveChecks)('/health/ready is 503 without %s, and does not say in public what is missing', async (check) => {
+    const checks = { ...(await fixture.resources.health.ready()), [check]: false };
+    const asked = jest.spyOn(fixture.resources.health, 'ready').mockResolvedValue(checks);
+    const response = await fetch(`${fixture.origin}/health/ready`);
+    asked.mockRestore();
     expect(response.status).toBe(503);
     const text = await response.text();
     expect(JSON.parse(text)).toMatchObject({ code: 'unavailable', detail: 'Not ready' });
-    expect(text).not.toMatch(/checks|database|signers|ethereum/);
-    expect(await fixture.resources.health.ready()).toMatchObject({ database: true, signers: false, 'chain:ethereum': false });
+    expect(text).not.toMatch(/checks|database|temporal|signers|ethereum/);
   });
   test.each(['/metrics', '/api/v1/metrics'])('%s is not public; requests are measured by route template', async (path) => {
     await fixture.call('GET', '/wallets/abc');

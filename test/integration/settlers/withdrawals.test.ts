@@ -7,6 +7,7 @@ import type { SigningClaims } from '../../../src/messages/order';
 import { houseClientId } from '../../../src/platform/house';
 import { newId } from '../../../src/platform/ids';
 import { fundAccount, ledgerAccountOf, randomAddress, signAs } from '../../factories';
+import { explain } from '../../explained';
 import { openDatabase } from '../../stack/database';
 import { claimsOf } from '../../orders';
 import { createFixture, differences, ether, ethereum, type Fixture, include, prepared, registry } from '../ledger/fixture';
@@ -103,6 +104,10 @@ test('everything leaves the settler but what is left of the fee, under an order 
   expect(claims).toMatchObject({ kind: 'withdrawal', client_id: houseClientId, request: null });
   expect(claims.recipients).toEqual([{ address: to, token: null, amount: amount.toString() }]);
   await settling.ledger.markSubmitted({ txId, attempt: 1 });
+  const explained = await explain({ database: asOperator }, txId);
+  expect(explained).toMatchObject({ transaction: { type: 'GAS_WITHDRAWAL' }, orders: [{ kind: 'withdrawal' }] });
+  // nobody calls the API for the house
+  expect(explained.actions.map(({ by }) => by)).toEqual(['operator']);
 
   // a replacement says the same
   const again = await settling.ledger.beginSigning({

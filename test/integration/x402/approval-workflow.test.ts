@@ -16,6 +16,7 @@ import { refuseAttempt } from '../../refusals';
 import { approvalInfo } from '../../sponsoring';
 import { prepared } from '../ledger/fixture';
 import { listAddress, unlist } from '../screening/factors';
+import { explain } from '../../explained';
 import { until } from '../transfers/served';
 import { createSettlementFixture, ether, ServedSettlements, type SettlementFixture } from './workflow-fixture';
 
@@ -199,6 +200,10 @@ describe('coins that were sent and are in no block', () => {
     await fixture.ledger.fundPayer({ txId });
     const topUpId = await served.startTopUp(txId);
     await until('sent', async () => (await served.status(topUpId)) === 'SUBMITTED');
+    const explained = await explain({ database: fixture.database, temporal: served.client }, topUpId);
+    expect(explained).toMatchObject({ transaction: { type: 'GAS_TOPUP', parent_tx_id: txId }, workflow: { state: 'open' } });
+    const { related } = await explain({ database: fixture.database }, txId);
+    expect(related).toMatchObject([{ tx_id: topUpId, type: 'GAS_TOPUP', status: 'SUBMITTED' }]);
     await refuseAttempt(fixture.database, { txId });
     await fixture.ledger.endTransfer({ txId });
     await until('abandoned', async () =>

@@ -3,6 +3,7 @@ import type { AccountEntity } from '../../../src/accounts/entity';
 import type { ClientEntity } from '../../../src/auth/entity';
 import { newId } from '../../../src/platform/ids';
 import { buildAccount, buildClient, buildWallet, randomAddress } from '../../factories';
+import { explain } from '../../explained';
 import { createTestDatabase, openDatabase, type TestDatabase } from '../../stack/database';
 import { base, ethereum } from '../ledger/fixture';
 import { buildSettler, claim, claimBy, insertTransaction, type Claim } from './settlement-fixture';
@@ -55,6 +56,16 @@ describe('a settlement and its transaction', () => {
     await expect(asApi.transaction((manager) => insertTransaction(manager, settlement()))).rejects.toThrow(
       /does not say what it settles/,
     );
+  });
+
+  test('are explained with the login of operators: nothing is locked, and the client cannot cancel it', async () => {
+    const { gateway_operator: url } = await gateway.logins();
+    const asOperator = await openDatabase(url);
+    const explained = await explain({ database: asOperator }, await claim(asApi, settlement()));
+    await asOperator.destroy();
+    expect(explained).toMatchObject({ transaction: { type: 'X402_SETTLE', sender: settler.address }, locked: [] });
+    expect(explained.actions.map(({ name }) => name)).toEqual(['retry']);
+    expect(explained.state.why).toContainEqual(expect.stringMatching(/^It is abandoned by itself in \d+ s/));
   });
 
   test('say the same', async () => {

@@ -6,6 +6,7 @@ import { presentPayment } from '../../../src/x402/sign/presenter';
 import { type AuthorisedPayment, findAuthorised } from '../../../src/x402/sign/stored';
 import { StartLimits } from '../../../src/transfers/start/start-limits';
 import { buildTotp, buildTransferRequest, randomAddress, signAs, totpCode } from '../../factories';
+import { explain } from '../../explained';
 import { createTestLedger, roomyStartLimits, type TestLedger } from '../../ledger';
 import { auditOf, listAddress, setPolicy, unlist } from '../screening/factors';
 import { boxes, buildFunded, createFixture, ethereum, expectProblem, type Fixture, type Funded, registry } from '../http/fixture';
@@ -82,6 +83,10 @@ test('what was asked for is repeated to the resource server with the signature',
   expect(JSON.parse(Buffer.from(shown.header.value, 'base64').toString())).toEqual(shown.paymentPayload);
   const signed = await auditOf(fixture.database, 'transfer.signed', txId);
   expect(signed).toEqual([expect.objectContaining({ detail: expect.objectContaining({ tx_hash: null }) })]);
+
+  const explained = await explain({ database: fixture.database }, txId);
+  expect(explained).toMatchObject({ transaction: { type: 'X402_SIGN' }, attempts: [{ ids: [], on_record: 'taken by a node' }] });
+  expect(explained.state.why).toContainEqual(expect.stringMatching(/^It is abandoned by itself in \d+ s/));
 });
 
 test('by times that the worker names it can be open for up to a minute longer than was asked for, and no longer', async () => {

@@ -23,6 +23,28 @@ describe('the health listener', () => {
     expect(await get('/health/ready')).toEqual({ status: 503, body: '{"status":"not_ready"}' });
   });
 
+  test('where some checks decide, the others are details', async () => {
+    const listener = await startHealthListener({
+      ...{ process: 'api', host: '127.0.0.1', port: 0, decisive: ['database'] },
+      ready: () => checks(),
+    });
+    const ready = async () => {
+      const response = await fetch(`http://127.0.0.1:${listener.port}/health/ready`);
+      return [response.status, await response.json()];
+    };
+    try {
+      const detail = { database: true, 'chain:base': false };
+      checks = () => Promise.resolve(detail);
+      expect(await ready()).toEqual([200, { status: 'ready', checks: detail }]);
+      checks = () => Promise.resolve({ database: false, 'chain:base': true });
+      expect((await ready())[0]).toBe(503);
+      checks = () => new Promise(() => undefined);
+      expect(await ready()).toEqual([503, { status: 'not_ready', checks: { answered_in_time: false } }]);
+    } finally {
+      await listener.close();
+    }
+  });
+
   test('serves liveness and metrics, and nothing else', async () => {
     expect(await get('/health/live')).toMatchObject({ status: 200 });
     expect((await get('/metrics')).body).toContain('process_cpu_seconds_total');

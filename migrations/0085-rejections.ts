@@ -33,8 +33,8 @@ end $$;
 `;
 
 /** Transfers that wait for an approval are rejected by users. */
-export class Rejections0089 implements MigrationInterface {
-  readonly name = 'Rejections1700000000089';
+export class Rejections0085 implements MigrationInterface {
+  readonly name = 'Rejections1700000000085';
 
   async up(runner: QueryRunner): Promise<void> {
     for (const statement of [schema, ...toGrants(rejectionRights)]) await runner.query(statement);

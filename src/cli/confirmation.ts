@@ -1,0 +1,45 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { type Ask, withPrompt } from './prompt';
+import { CommandFailed } from './session';
+
+/** What an operator says beside a command that cannot be undone. */
+export interface Confirmation {
+  yes?: true;
+  reason?: string;
+}
+
+const maxReasonLength = 500;
+
+/** Adds the options of a command that cannot be undone. */
+export const cannotBeUndone = (command: Command): Command =>
+  command
+    .option('--yes', 'do not ask; needed where there is no terminal')
+    .option('--reason <text>', 'why, for the audit log', toReason);
+
+function toReason(text: string): string {
+  const reason = text.trim();
+  if (reason === '' || reason.length > maxReasonLength)
+    throw new InvalidArgumentError(`must have 1 to ${maxReasonLength} characters`);
+  return reason;
+}
+
+/** `stated_reason` in the detail of an audit row; nothing where none was given. */
+export const withReason = (reason: string | undefined): { stated_reason?: string } =>
+  reason === undefined ? {} : { stated_reason: reason };
+
+/**
+ * Asks the operator on the terminal before something is done that cannot be undone; with --yes nobody is asked.
+ * @param act what the command does, as in "abandon transfer 1"
+ * @throws CommandFailed unless the answer is yes, and where there is no terminal to ask on.
+ */
+export async function confirm(act: string, { yes }: Confirmation): Promise<void> {
+  if (yes) return;
+  if (!process.stdin.isTTY) throw new CommandFailed(`to ${act} cannot be undone: repeat the command with --yes`);
+  await withPrompt((ask) => askFor(act, ask));
+}
+
+/** @throws CommandFailed unless the answer is yes. */
+export async function askFor(act: string, ask: Ask): Promise<void> {
+  const answer = await ask(`This will ${act}, which cannot be undone. Type yes to go on: `);
+  if (answer.toLowerCase() !== 'yes') throw new CommandFailed('nothing was done');
+}

@@ -1,0 +1,119 @@
+import type { DoubtedOrdinal } from '../../chains/reservations';
+import type { FamilyRules } from '../../chains/types';
+import type { GatewayError } from '../../platform/errors';
+import { houseClientId } from '../../platform/house';
+import type { TransactionEntity } from '../../transactions/entity';
+import { isEnded } from '../../transactions/state';
+import type { Attempts } from '../../transfers/attempts';
+import { whyNotCancelled } from '../../transfers/end/cancel';
+import { whyNotSent } from '../../webhooks/delivery-service';
+import { whyNotAbandoned, whyNotStartedAgain } from '../transfer-preconditions';
+import type { DeliveryView, FrozenAsset } from './rows';
+import type { WorkflowView } from './workflow';
+
+/** Something that can be done about a transaction now. */
+export interface Action {
+  name: string;
+  by: 'operator' | 'client';
+  /** As it is typed; of a client: the request of the API. */
+  command: string;
+  /** What it would do, in one sentence. */
+  effect: string;
+}
+
+/** What decides about them, as it was read. */
+export interface ActionFacts {
+  tx: TransactionEntity;
+  attempts: Attempts;
+  workflow: WorkflowView;
+  /** How transactions of its type are abandoned on its chain; null: they are not signed. */
+  abandoned: FamilyRules['abandoned'] | null;
+  /** Of `whyUndecidable`. */
+  approvalRefusal: GatewayError | null;
+  frozen: FrozenAsset[];
+  /** Of its account on its chain. */
+  doubted: DoubtedOrdinal[];
+  deliveries: DeliveryView[];
+}
+
+const maxResends = 5;
+
+/** Only those that would be taken now: the commands and the API ask the same functions, and the workflow's own validators have answered. */
+export function findActions(facts: ActionFacts): Action[] {
+  return [retry(facts), abandon(facts), ...byClient(facts), ...aboutAccount(facts), ...resend(facts)].filter(
+    (action) => action !== null,
+  );
+}
+
+function retry({ tx, workflow }: ActionFacts): Action | null {
+  const action = { name: 'retry', by: 'operator', command: `gateway transfers retry ${tx.txId}` } as const;
+  if (workflow.state === 'open') {
+    if (!workflow.possible?.retry) return null;
+    const effect =
+      workflow.live?.step === 'park'
+        ? 'The workflow continues where it has stopped; what it was parked for has to be removed first'
+        : 'The workflow asks the chain at once, in place of waiting';
+    return { ...action, effect };
+  }
+  if ((workflow.state !== 'closed' && workflow.state !== 'missing') || whyNotStartedAgain(tx)) return null;
+  return { ...action, effect: 'A new run of its workflow starts at once, and continues from the state in the database' };
+}
+
+function abandon({ tx, attempts, workflow, abandoned }: ActionFacts): Action | null {
+  const isExecuted = attempts.inclusions.length > 0;
+  if (!workflow.possible?.abandon || whyNotAbandoned(tx, { isExecuted, isRunning: workflow.state === 'open' })) return null;
+  const effect = attempts.allImpossible
+    ? 'Every endpoint is asked once more; if all show that no attempt can be executed any more, it ends as FAILED and everything is unlocked'
+    : abandoned === 'cancel'
+      ? 'A cancellation is signed and sent, which costs a fee and uses up what the attempts would spend; once it is final, it ends as FAILED and everything is unlocked, unless an attempt is executed first'
+      : 'Nothing more is signed or sent; once no attempt can be executed any more, it ends as FAILED and everything is unlocked';
+  return { name: 'abandon', by: 'operator', command: `gateway transfers abandon ${tx.txId}`, effect };
+}
+
+function byClient({ tx, approvalRefusal }: ActionFacts): Action[] {
+  // nobody calls the API for the house
+  if (tx.clientId === houseClientId) return [];
+  const path = `/transactions/${tx.txId}`;
+  const approve: Action = {
+    name: 'approve',
+    by: 'client',
+    command: `POST ${path}/approve (with an mfa_code)`,
+    effect: 'It goes on; where another user of the client has a second factor, the one who has requested it cannot approve it',
+  };
+  const cancel: Action = {
+    name: 'cancel',
+    by: 'client',
+    command: `POST ${path}/cancel`,
+    effect: 'It ends as CANCELLED, and everything is unlocked',
+  };
+  return [...(approvalRefusal ? [] : [approve]), ...(whyNotCancelled(tx) ? [] : [cancel])];
+}
+
+function aboutAccount({ tx, frozen, doubted }: ActionFacts): Action[] {
+  if (isEnded(tx)) return [];
+  return [
+    ...frozen.map(({ asset_id: id, symbol, reason }): Action => ({
+      name: 'unfreeze',
+      by: 'operator',
+      command: `gateway asset unfreeze ${id}`,
+      effect: `Transfers of ${symbol} from this account are sent again; its cause has to be examined first: ${reason}`,
+    })),
+    ...doubted.map(({ accountId, chain, reported }): Action => ({
+      name: 'accept-count',
+      by: 'operator',
+      command: `gateway account accept-count ${accountId} ${chain} ${reported}`,
+      effect: `${reported} transactions of the account count as executed, and its next one is begun behind them; find out first who has signed them`,
+    })),
+  ];
+}
+
+const resend = ({ deliveries }: ActionFacts): Action[] =>
+  deliveries
+    .filter((delivery) => delivery.status === 'failed' && !whyNotSent({ status: delivery.endpoint_status }))
+    .slice(0, maxResends)
+    .map(({ webhook_id: webhookId, delivery_id: deliveryId, kind, tx_status: status }) => ({
+      name: 'resend',
+      by: 'client',
+      command: `POST /webhooks/${webhookId}/deliveries/${deliveryId}/resend`,
+      effect: `The event ${kind}${status === null ? '' : ` (${status})`} is sent again`,
+    }));
