@@ -1,4 +1,4 @@
-import { NoAnswerError, type Problem, ProblemError } from './errors';
+import { ClientError, NoAnswerError, type Problem, ProblemError } from './errors';
 import { pause } from './wait';
 
 /** How often and how long a request is repeated. Times in milliseconds. */
@@ -48,8 +48,8 @@ export async function repeat(
       failure = new ProblemError(answer.status, request, await problemOf(answer), answer.headers, attempt);
     } catch (error) {
       signal?.throwIfAborted();
-      // of the request for the token
-      if (error instanceof ProblemError || error instanceof NoAnswerError) throw error;
+      // of the request for the token, which has been repeated
+      if (error instanceof ClientError) throw error;
       failure = new NoAnswerError(request, attempt, error);
     }
     const waitMs = pauseAfter(failure, { attempt, safe, pauseMs: limits.pauseMs });
@@ -86,7 +86,8 @@ function shortestPause(failure: ProblemError | NoAnswerError, safe: boolean, pau
   return safe && [500, 502, 503, 504].includes(status) ? (retryAfterMs ?? pauseMs) : null;
 }
 
-const mediaTypeOf = ({ headers }: Response): string | undefined => headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
+const mediaTypeOf = ({ headers }: Response): string | undefined =>
+  headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
 
 /** Null unless it is a problem document. */
 async function problemOf(answer: Response): Promise<Problem | null> {

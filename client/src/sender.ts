@@ -39,7 +39,10 @@ export class Sender {
         const endsAt = performance.now() + timeoutMs;
         const attempt = (token: string) => {
           outgoing.headers.set('authorization', `Bearer ${token}`);
-          return sendOnce(this.#fetch, outgoing, { timeoutMs: Math.max(1, endsAt - performance.now()), ...(signal && { signal }) });
+          return sendOnce(this.#fetch, outgoing, {
+            timeoutMs: Math.max(1, endsAt - performance.now()),
+            ...(signal && { signal }),
+          });
         };
         const token = await this.token.get(signal);
         const answer = await attempt(token);

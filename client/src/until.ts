@@ -49,7 +49,8 @@ async function readOnce<T>(read: (signal: AbortSignal) => Promise<T>, signal: Ab
   try {
     return await read(signal);
   } catch (error) {
-    const temporary = error instanceof NoAnswerError || (error instanceof ProblemError && (error.status >= 500 || error.status === 429));
+    const temporary =
+      error instanceof NoAnswerError || (error instanceof ProblemError && (error.status >= 500 || error.status === 429));
     if (!temporary) throw error;
     return undefined;
   }
