@@ -48,6 +48,12 @@ test('a second 401 is thrown', async () => {
   expect(tokensSeen()).toEqual(['Bearer token-1', 'Bearer token-2']);
 });
 
+test('nor is a token renewed twice for one request that is repeated for another reason', async () => {
+  fake.replies = [unauthorized, problem(503, 'unavailable', {}, { 'retry-after': '0' }), unauthorized, json(200, { data: [] })];
+  await expect(fake.client().get('/wallets')).rejects.toMatchObject({ code: 'unauthorized' });
+  expect(fake.tokens).toHaveLength(2);
+});
+
 test('a request that is sent again with a new token keeps its key and body', async () => {
   fake.replies = [unauthorized, json(201, { wallet_id: 'w' })];
   await fake.client().post('/wallets', { params: { header: { 'Idempotency-Key': 'k' } }, body: { wallet_name: 'n' } });
@@ -74,20 +80,21 @@ test('the request for a token is repeated after a lost connection, 429 and 503',
   expect(tokensSeen()).toEqual(['Bearer token-4']);
 });
 
-test('one that stops waiting for the token does not keep it from the others', async () => {
+test('one that stops waiting for the token does so at once, and does not keep it from the others', async () => {
   const client = fake.client();
   const controller = new AbortController();
+  let answer: () => void = () => undefined;
   fake.tokenReplies = [
     (response, seen) => {
+      answer = () => json(200, { token: 'late', expires_in: 900 })(response, seen);
       controller.abort(new Error('stopped'));
-      json(200, { token: 'late', expires_in: 900 })(response, seen);
     },
   ];
-  const [stopped, other] = await Promise.allSettled([
-    client.get('/wallets', { signal: controller.signal }),
-    client.get('/wallets'),
-  ]);
-  expect(stopped).toMatchObject({ reason: { message: 'stopped' } });
-  expect(other.status).toBe('fulfilled');
+  const stopped = client.get('/wallets', { signal: controller.signal });
+  const other = client.get('/wallets');
+  await expect(stopped).rejects.toThrow('stopped');
+  answer();
+  await other;
   expect(fake.tokens).toHaveLength(1);
+  expect(tokensSeen()).toEqual(['Bearer late']);
 });
