@@ -67,6 +67,12 @@ test.each(repeated)('%s: without a key only what has surely stored nothing is re
   expect(fake.seen[0]?.headers).not.toHaveProperty('idempotency-key');
 });
 
+test.each(repeated)('%s: what reads needs no key to be repeated', async (_, fault) => {
+  fake.replies = [fault, json(200, { data: [] })];
+  expect(await fake.client().get('/wallets')).toEqual({ data: [] });
+  expect(fake.seen).toHaveLength(2);
+});
+
 test.each([
   [400, 'invalid_parameter'],
   [400, 'wallet_not_active'],
