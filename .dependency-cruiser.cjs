@@ -92,6 +92,19 @@ module.exports = {
       to: { path: '^dev/' },
     },
     {
+      name: 'client-knows-nothing-else',
+      comment: 'a package of its own, for those who call the API',
+      severity: 'error',
+      from: { path: '^client/' },
+      to: { path: '^(src|workflows|activities|migrations|dev|test)/' },
+    },
+    {
+      name: 'product-knows-no-client',
+      severity: 'error',
+      from: { path: '^(src|workflows|activities|migrations)/' },
+      to: { path: '^client/' },
+    },
+    {
       name: 'families-stay-in-their-folder',
       comment: 'nothing outside src/chains/<family> and the tables of families imports one',
       severity: 'error',

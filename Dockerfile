@@ -3,7 +3,8 @@
 FROM node:24.11.1-bookworm-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --ignore-scripts
+# client/ is for those who call the API: neither it nor its packages are in an image
+RUN npm ci --ignore-scripts --workspaces=false
 
 FROM packages AS sources
 COPY .swcrc ./
@@ -22,7 +23,7 @@ COPY dev dev
 RUN npm run build && node -e "require('./dist/dev/contracts').contractArtifacts()"
 
 FROM sources AS build
-RUN npm run build && npm prune --omit=dev --omit=optional --ignore-scripts
+RUN npm run build && npm prune --omit=dev --omit=optional --ignore-scripts --workspaces=false
 
 FROM build AS mpc-node-files
 RUN node scripts/mpc-node-image.mjs /node

@@ -7,7 +7,7 @@ const familyWords =
 const familyMessage = 'Knowledge of a family belongs in src/chains/<family>, behind the interfaces of src/chains/family.ts.';
 
 export default tseslint.config(
-  { ignores: ['dist/', '.dev/', 'native/threshold/wasm/', '**/target/', 'coverage/', '**/.venv/'] },
+  { ignores: ['**/dist/', '.dev/', 'native/threshold/wasm/', '**/target/', 'coverage/', '**/.venv/', 'client/src/generated.ts'] },
   ...tseslint.configs.recommendedTypeChecked,
   {
     languageOptions: {

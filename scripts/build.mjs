@@ -10,8 +10,8 @@ const require = createRequire(import.meta.url);
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const dist = path.join(root, 'dist');
 const manifestFile = path.join(dist, '.manifest.json');
-// the container image is built without dev/
-const sourceFolders = ['src', 'workflows', 'activities', 'migrations', 'dev'].filter((folder) =>
+// the container image is built without dev/ and client/
+const sourceFolders = ['src', 'workflows', 'activities', 'migrations', 'dev', 'client/src'].filter((folder) =>
   existsSync(path.join(root, folder)),
 );
 

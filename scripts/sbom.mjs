@@ -27,6 +27,8 @@ try {
   const { devDependencies, overrides } = manifest;
   delete manifest.devDependencies;
   delete manifest.optionalDependencies;
+  // client/ is not in the image
+  delete manifest.workspaces;
   const fixed = Object.fromEntries(
     Object.entries(overrides).map(([name, version]) => [name, version === `$${name}` ? devDependencies[name] : version]),
   );

@@ -1,31 +1,50 @@
+import { randomUUID } from 'node:crypto';
 import { fund } from '../fund';
 import type { StackFile } from '../stack-file';
-import type { Call } from './client';
+import type { GatewayClient, Schemas, Transaction } from '../../client/src';
+import { newRequest } from './new-request';
 import { poll } from './poll';
 
-/** What is shown of a chain: its account gets the deposits, and pays. Amounts in display units. */
 interface Payment {
+  symbol: Schemas['AddAssetRequest']['symbol'];
+  amount: string;
+}
+
+/** What is shown of a chain: its account gets the deposits, and pays. Amounts in display units. */
+interface Demonstrated {
   chain: string;
-  /** By symbol. */
-  deposits: Record<string, string>;
+  deposits: Payment[];
   /** One after another. */
-  transfers: { symbol: string; amount: string }[];
+  transfers: Payment[];
   to: string;
 }
 
-export const otherChains: readonly Payment[] = [
+export const otherChains: readonly Demonstrated[] = [
   {
-    ...{ chain: 'bitcoin', deposits: { BTC: '0.5' }, transfers: [{ symbol: 'BTC', amount: '0.2' }] },
+    ...{ chain: 'bitcoin', deposits: [{ symbol: 'BTC', amount: '0.5' }], transfers: [{ symbol: 'BTC', amount: '0.2' }] },
     // a Taproot address of BIP-350's test vectors, which the local chain takes too
     to: 'bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0',
   },
   {
-    ...{ chain: 'tron', deposits: { TRX: '100', USDT: '25' }, transfers: [{ symbol: 'USDT', amount: '10' }] },
+    ...{
+      chain: 'tron',
+      deposits: [
+        { symbol: 'TRX', amount: '100' },
+        { symbol: 'USDT', amount: '25' },
+      ],
+      transfers: [{ symbol: 'USDT', amount: '10' }],
+    },
     // as in TRON's documents
     to: 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8',
   },
   {
-    ...{ chain: 'solana', deposits: { SOL: '1', USDC: '25' } },
+    ...{
+      chain: 'solana',
+      deposits: [
+        { symbol: 'SOL', amount: '1' },
+        { symbol: 'USDC', amount: '25' },
+      ],
+    },
     transfers: [
       { symbol: 'SOL', amount: '0.2' },
       { symbol: 'USDC', amount: '10' },
@@ -37,58 +56,50 @@ export const otherChains: readonly Payment[] = [
 
 const timeoutMs = 120_000;
 
-interface Transaction {
-  status: string;
-  tx_hash: string | null;
-  fee: { amount: string; symbol: string } | null;
-}
-
-interface Asset {
-  symbol: string;
-  balance: string;
-}
-
 interface Demonstration {
   stack: StackFile;
-  call: Call;
+  api: GatewayClient;
   walletId: string;
   print: (line: string) => void;
 }
 
 /** Account, deposits and transfers with the wallet's key; resolves with the account's address. @throws Error unless the transfers are CONFIRMED. */
 export async function payOn(
-  { chain, deposits, transfers, to }: Payment,
-  { stack, call, walletId, print }: Demonstration,
+  { chain, deposits, transfers, to }: Demonstrated,
+  { stack, api, walletId, print }: Demonstration,
 ): Promise<string> {
-  const account = await call<{ account_id: string; address: string }>('POST', '/accounts', 201, { wallet_id: walletId, chain });
-  for (const [deposited, text] of Object.entries(deposits)) {
-    await call('POST', '/assets', 201, { account_id: account.account_id, symbol: deposited });
-    await fund(stack, chain, deposited, account.address, text);
+  const account = await api.post('/accounts', newRequest({ wallet_id: walletId, chain }));
+  for (const { symbol, amount } of deposits) {
+    await api.post('/assets', newRequest({ account_id: account.account_id, symbol }));
+    await fund(stack, chain, symbol, account.address, amount);
   }
   await poll('the deposits to be credited', timeoutMs, 500, async () => {
-    const { data } = await call<{ data: Asset[] }>('GET', `/assets?account_id=${account.account_id}`, 200);
-    const done = Object.entries(deposits).every(([deposited, text]) =>
-      data.some((asset) => asset.symbol === deposited && asset.balance === text),
+    const { data } = await api.get('/assets', { params: { query: { account_id: account.account_id } } });
+    const done = deposits.every(({ symbol, amount }) =>
+      data.some((asset) => asset.symbol === symbol && asset.balance === amount),
     );
-    return { done, state: data.map(({ balance, symbol: of }) => `${balance} ${of}`).join(', ') };
+    return { done, state: data.map(({ balance, symbol }) => `${balance} ${symbol}`).join(', ') };
   });
   for (const { symbol, amount } of transfers) {
     const transfer = { from_address: account.address, to_address: to, chain, token_symbol: symbol, amount };
-    const { tx_id: txId } = await call<{ tx_id: string }>('POST', '/transfer', 202, transfer);
-    const { hash, fee } = await confirmed(call, txId);
-    print(`${amount} ${symbol} from ${account.address}: txid ${hash}, fee ${fee}`);
+    const { tx_id: txId } = await api.transfer(randomUUID(), transfer);
+    const { tx_hash: hash, fee } = await confirmed(api, txId);
+    print(`${amount} ${symbol} from ${account.address}: txid ${hash}, fee ${fee?.amount} ${fee?.symbol}`);
   }
   return account.address;
 }
 
 /** @throws Error unless it becomes CONFIRMED in time. */
-export async function confirmed(call: Call, txId: string): Promise<{ hash: string | null; fee: string }> {
-  let ended: Transaction | undefined;
-  await poll('the transaction to be CONFIRMED', timeoutMs, 500, async () => {
-    ended = await call<Transaction>('GET', `/transactions/${txId}`, 200);
-    const { status } = ended;
-    if (['REJECTED', 'FAILED', 'CANCELLED', 'NEEDS_ATTENTION'].includes(status)) throw new Error(`the transaction is ${status}`);
-    return { done: status === 'CONFIRMED', state: status };
+export async function confirmed(api: GatewayClient, txId: string, onRead?: (state: Transaction) => void): Promise<Transaction> {
+  const transaction = await api.waitForTransfer(txId, {
+    timeoutMs,
+    onRead: (state) => {
+      onRead?.(state);
+      if (state.status === 'NEEDS_ATTENTION')
+        throw new Error(`the transaction needs an operator: ${JSON.stringify(state.failure)}`);
+    },
   });
-  return { hash: ended?.tx_hash ?? null, fee: `${ended?.fee?.amount} ${ended?.fee?.symbol}` };
+  const { status, failure } = transaction;
+  if (status !== 'CONFIRMED') throw new Error(`the transaction ended ${status}: ${JSON.stringify(failure)}`);
+  return transaction;
 }

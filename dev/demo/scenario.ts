@@ -1,40 +1,19 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { getAddress } from 'viem';
+import { GatewayClient, type Item, type Transaction } from '../../client/src';
 import { transferWorkflowId } from '../../src/messages/workflow-ids';
 import { fund } from '../fund';
+import { newRequest } from './new-request';
 import { poll } from './poll';
 import type { StackFile } from '../stack-file';
-import { ApiClient, type Call } from './client';
-import { otherChains, payOn } from './other-chains';
+import { confirmed, otherChains, payOn } from './other-chains';
 import { refusedByBlacklist } from './refused';
 import { sellOnSolana } from './solana-sale';
 
 const chain = 'ethereum';
-const timeouts = { walletMs: 180_000, depositMs: 60_000, transferMs: 120_000 };
+const timeouts = { walletMs: 300_000, depositMs: 60_000 };
 
-interface Wallet {
-  wallet_id: string;
-  status: string;
-  key_status: string;
-}
-interface Account {
-  account_id: string;
-  address: string;
-}
-interface Asset {
-  symbol: string;
-  balance: string;
-  locked_balance: string;
-}
-interface Transaction {
-  status: string;
-  tx_hash: string | null;
-  fee: { amount: string; symbol: string } | null;
-  confirmations: number | null;
-  required_confirmations: number;
-  failure: { code: string; message: string } | null;
-  live: { step: string; attempt: number; detail: string } | null;
-}
+type Asset = Item<'/assets'>;
 
 /** Prints numbered headings and result lines. */
 export interface ScenarioOutput {
@@ -51,44 +30,29 @@ export async function runScenario(readStack: () => StackFile, { step, print }: S
   const stack = readStack();
   const [credentials] = stack.clients;
   if (!credentials) throw new Error('the stack has no client');
-  const api = new ApiClient(stack.base_url, credentials);
-  const call: Call = async <T>(method: string, path: string, expected: number, body?: unknown): Promise<T> => {
-    const answer = await api.request<T>(
-      method,
-      path,
-      body === undefined ? {} : { body, headers: { 'idempotency-key': randomBytes(12).toString('hex') } },
-    );
-    if (answer.status !== expected)
-      throw new Error(`${method} ${path} answered ${answer.status} instead of ${expected}: ${JSON.stringify(answer.body)}`);
-    return answer.body;
-  };
+  const { api_key: apiKey, api_secret: apiSecret } = credentials;
+  const api = new GatewayClient({ baseUrl: stack.base_url, apiKey, apiSecret });
 
   step('Token');
   await api.accessToken();
   print(`client ${credentials.name} (${credentials.client_id}) has an access token`);
 
   step('Wallet: three nodes generate a key; each of them has only a share');
-  const { wallet_id } = await call<Wallet>('POST', '/wallets', 201, { wallet_name: `Demo ${new Date().toISOString()}` });
+  const { wallet_id } = await api.post('/wallets', newRequest({ wallet_name: `Demo ${new Date().toISOString()}` }));
   print(`wallet ${wallet_id}: PROGRESSING`);
   const startedAt = Date.now();
-  await poll('the wallet to be ACTIVE', timeouts.walletMs, 500, async () => {
-    const wallet = await call<Wallet>('GET', `/wallets/${wallet_id}`, 200);
-    return {
-      done: wallet.status === 'ACTIVE' && wallet.key_status === 'ACTIVE',
-      state: `${wallet.status}, key ${wallet.key_status}`,
-    };
-  });
+  await api.waitForWallet(wallet_id, { timeoutMs: timeouts.walletMs });
   print(`ACTIVE after ${((Date.now() - startedAt) / 1000).toFixed(1)} s`);
 
   step('Account: an address on a chain');
-  const account = await call<Account>('POST', '/accounts', 201, { wallet_id, chain });
+  const account = await api.post('/accounts', newRequest({ wallet_id, chain }));
   print(`${chain} address ${account.address}`);
 
   step('Assets: ETH and USDC');
-  for (const symbol of ['ETH', 'USDC'])
-    await call<Asset>('POST', '/assets', 201, { account_id: account.account_id, symbol, chain });
+  for (const symbol of ['ETH', 'USDC'] as const)
+    await api.post('/assets', newRequest({ account_id: account.account_id, symbol, chain }));
   const balances = async () => {
-    const { data } = await call<{ data: Asset[] }>('GET', `/assets?account_id=${account.account_id}`, 200);
+    const { data } = await api.get('/assets', { params: { query: { account_id: account.account_id } } });
     const of = (symbol: string) => data.find((asset) => asset.symbol === symbol);
     return { eth: of('ETH'), usdc: of('USDC') };
   };
@@ -111,7 +75,7 @@ export async function runScenario(readStack: () => StackFile, { step, print }: S
   step('Transfer: 25 USDC to a new address');
   const to = getAddress(`0x${randomBytes(20).toString('hex')}`);
   const transfer = { from_address: account.address, to_address: to, chain, token_symbol: 'USDC', amount: '25', memo: 'demo' };
-  const { tx_id, status } = await call<{ tx_id: string; status: string }>('POST', '/transfer', 202, transfer);
+  const { tx_id, status } = await api.transfer(randomUUID(), transfer);
   print(`to ${to}`);
   print(`tx_id ${tx_id}: ${status}; the amount and the highest fee are locked: ${show(await balances())}`);
   if (stack.temporal.ui)
@@ -119,22 +83,16 @@ export async function runScenario(readStack: () => StackFile, { step, print }: S
 
   step('Live status');
   let printed = '';
-  let transaction: Transaction | undefined;
-  await poll('the transfer to be CONFIRMED', timeouts.transferMs, 200, async () => {
-    transaction = await call<Transaction>('GET', `/transactions/${tx_id}`, 200);
-    const state = describe(transaction);
+  const transaction = await confirmed(api, tx_id, (read) => {
+    const state = describe(read);
     if (state !== printed) print(state);
     printed = state;
-    if (['REJECTED', 'FAILED', 'CANCELLED', 'NEEDS_ATTENTION'].includes(transaction.status)) {
-      throw new Error(`the transfer ended ${transaction.status}: ${JSON.stringify(transaction.failure)}`);
-    }
-    return { done: transaction.status === 'CONFIRMED', state };
   });
 
   step('Settled');
   const after = await balances();
-  print(`hash ${transaction?.tx_hash}`);
-  print(`fee  ${transaction?.fee ? `${transaction.fee.amount} ${transaction.fee.symbol}` : 'none'}`);
+  print(`hash ${transaction.tx_hash}`);
+  print(`fee  ${transaction.fee ? `${transaction.fee.amount} ${transaction.fee.symbol}` : 'none'}`);
   print(`before ${show(before)}`);
   print(`after  ${show(after)}`);
   if (after.usdc?.balance !== '75' || after.usdc.locked_balance !== '0')
@@ -143,10 +101,10 @@ export async function runScenario(readStack: () => StackFile, { step, print }: S
   for (const payment of otherChains.filter((other) => stack.chains[other.chain])) {
     const symbols = payment.transfers.map(({ symbol }) => symbol).join(' and ');
     step(`The same on another chain: ${symbols} on ${payment.chain}`);
-    const address = await payOn(payment, { stack, call, walletId: wallet_id, print });
+    const address = await payOn(payment, { stack, api, walletId: wallet_id, print });
     if (payment.chain !== 'solana') continue;
     step('x402 on Solana: the account pays 0.01 USDC, and a settler the fee');
-    await sellOnSolana({ readStack, call, print }, address, payment.to);
+    await sellOnSolana({ readStack, api, print }, address, payment.to);
   }
 
   step('Refused: a blacklisted destination');

@@ -1,7 +1,8 @@
 import { loadRegistry } from '../../src/chains/registry';
 import { until } from '../processes';
 import type { StackFile } from '../stack-file';
-import type { Call } from './client';
+import type { GatewayClient } from '../../client/src';
+import { newRequest } from './new-request';
 import { confirmed } from './other-chains';
 import { poll } from './poll';
 
@@ -15,45 +16,37 @@ const amount = '10000';
 
 interface Sale {
   readStack: () => StackFile;
-  call: Call;
+  api: GatewayClient;
   print: (line: string) => void;
-}
-
-interface SignedPayment {
-  txId: string;
-  status: string;
-  paymentPayload: object | null;
-}
-
-interface Settlement {
-  success: boolean;
-  errorReason?: string | null;
-  txId?: string;
 }
 
 /**
  * An account of the gateway pays by x402 on Solana, and the gateway settles it for the seller: both sides of one transaction. `payTo` has to have an
  * account for the token. @throws Error unless it is paid.
  */
-export async function sellOnSolana({ readStack, call, print }: Sale, payer: string, payTo: string): Promise<void> {
+export async function sellOnSolana({ readStack, api, print }: Sale, payer: string, payTo: string): Promise<void> {
   if (!(await until(() => readStack().settlers[chain] !== undefined, settlerMs, 500)))
     throw new Error(`there was no settler on ${chain} within ${settlerMs / 1000} s`);
   const { settlers, chains } = readStack();
+  const asset = chains[chain]?.tokens.USDC ?? '';
   const paymentRequirements = {
-    ...{ scheme: 'exact', network: caip2, asset: chains[chain]?.tokens.USDC, amount, payTo, maxTimeoutSeconds: 60 },
+    ...{ scheme: 'exact' as const, network: caip2, asset, amount, payTo, maxTimeoutSeconds: 60 },
     extra: { feePayer: settlers[chain] },
   };
-  let signed = await call<SignedPayment>('POST', '/x402/sign', 202, { x402Version: 2, payer, paymentRequirements });
+  let signed = await api.post('/x402/sign', newRequest({ x402Version: 2 as const, payer, paymentRequirements }));
   await poll('the payment to be signed', signedMs, 500, async () => {
-    if (signed.paymentPayload === null) signed = await call<SignedPayment>('GET', `/x402/sign/${signed.txId}`, 200);
+    if (signed.paymentPayload === null)
+      signed = await api.get('/x402/sign/{tx_id}', { params: { path: { tx_id: signed.txId } } });
     return { done: signed.paymentPayload !== null, state: signed.status };
   });
   print(`${payer} has signed 0.01 USDC, and pays no fee: that is for the settler ${settlers[chain]}`);
-  const body = { x402Version: 2, paymentPayload: signed.paymentPayload, paymentRequirements };
-  const settled = await call<Settlement>('POST', '/x402/settle', 200, body);
+  // the type of what was signed is that of any payment
+  const paymentPayload = signed.paymentPayload as never;
+  const body = { x402Version: 2 as const, paymentPayload, paymentRequirements };
+  const settled = await api.post('/x402/settle', { body });
   // it may take longer than the answer waits
   if (!settled.txId) throw new Error(`the payment is not settled: ${settled.errorReason}`);
-  const { hash } = await confirmed(call, settled.txId);
-  await confirmed(call, signed.txId);
+  const { tx_hash: hash } = await confirmed(api, settled.txId);
+  await confirmed(api, signed.txId);
   print(`settled: txid ${hash}`);
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { ApiClient } from '../../dev/demo/client';
+import { ApiClient } from '../stack/api-client';
 import { hashSecret } from '../../src/auth/service';
 import type { SigningClaims } from '../../src/messages/order';
 import { totpOwner } from '../../src/mfa/totp';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ApiClient, Answer, RequestOptions } from '../../dev/demo/client';
+import type { ApiClient, Answer, RequestOptions } from '../stack/api-client';
 
 /** For one request; a process that is started again is back much earlier. */
 const retryForMs = 60_000;

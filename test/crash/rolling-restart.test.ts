@@ -3,7 +3,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Address, PrivateKeyAccount } from 'viem';
 import { parseUnits } from 'viem';
-import { ApiClient } from '../../dev/demo/client';
+import { ApiClient } from '../stack/api-client';
 import type { JsonObject } from '../../src/chains/types';
 import { type NodeIndex, nodeIndexes } from '../../src/messages/nodes';
 import { environmentOf, gatewayQuery, ownPage } from '../adversary/processes';

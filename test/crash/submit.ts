@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ApiClient } from '../../dev/demo/client';
+import type { ApiClient } from '../stack/api-client';
 import type { Account } from '../e2e/support';
 import { fixtureOf } from '../families';
 import { api, type ClientName } from '../stack/client';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { formatUnits, parseUnits } from 'viem';
 import type { DataSource } from 'typeorm';
-import { ApiClient } from '../../dev/demo/client';
+import { ApiClient } from '../stack/api-client';
 import { followChainWorkflowId, transferWorkflowId } from '../../src/messages/workflow-ids';
 import { gatewayQuery } from '../adversary/processes';
 import { recordDifferences } from '../adversary/records';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { DataSource } from 'typeorm';
 import { secretsKey } from '../../dev/credentials';
-import { ApiClient } from '../../dev/demo/client';
+import { ApiClient } from '../stack/api-client';
 import { devPaths } from '../../dev/paths';
 import { ApiKeyEntity } from '../../src/auth/entity';
 import { hashSecret } from '../../src/auth/service';

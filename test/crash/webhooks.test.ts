@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { DataSource } from 'typeorm';
-import type { ApiClient } from '../../dev/demo/client';
+import type { ApiClient } from '../stack/api-client';
 import { newId } from '../../src/platform/ids';
 import { randomAddress } from '../factories';
 import { type Receiver, startReceiver, status, verify } from '../integration/webhooks/receiver';

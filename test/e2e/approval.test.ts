@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseUnits } from 'viem';
-import { ApiClient } from '../../dev/demo/client';
+import { ApiClient } from '../stack/api-client';
 import { devPaths } from '../../dev/paths';
 import type { AccountView } from '../../src/accounts/schema';
 import { newTotpSecret, totpOwner } from '../../src/mfa/totp';

@@ -1,5 +1,5 @@
 import { formatUnits, parseUnits } from 'viem';
-import type { ApiClient } from '../../dev/demo/client';
+import type { ApiClient } from '../stack/api-client';
 import { getFamily } from '../../src/chains/families';
 import { loadRegistry } from '../../src/chains/registry';
 import type { FamilyFixture } from '../families/fixture';

@@ -1,13 +1,13 @@
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { AccountView } from '../../src/accounts/schema';
-import { ApiClient } from '../../dev/demo/client';
+import { ApiClient } from './api-client';
 import { fund as fundOn } from '../../dev/fund';
 import type { StackFile } from '../../dev/stack-file';
 import type { WalletView } from '../../src/wallets/schema';
 
-export type { Answer } from '../../dev/demo/client';
-export { send } from '../../dev/demo/client';
+export type { Answer } from './api-client';
+export { send } from './api-client';
 
 /** A key generation takes some 11 seconds of processor time. */
 const walletTimeoutMs = 120_000;

@@ -177,7 +177,7 @@ describe('refused by what the chain says before anything is signed: FAILED, and 
   test('what would leave less than an account has to have', () => fails({ amount: '1.9995' }, /890880 lamports would be left/));
 
   test('less than an account has to have, for a recipient that is new to the chain', () =>
-    fails({ amount: '0.00085087' }, /has to get 890880 lamports/));
+    fails({ amount: '0.00089087' }, /has to get 890880 lamports/));
 
   test('a token account as the recipient, even where programs are allowed: its owner is to be named', async () => {
     const owner = solanaFixture.newAddress();

@@ -21,7 +21,7 @@ test('the message names the amount in display units', () => {
     ...{ chain: solana, balances: [account('SOL', 1n, 1n)] },
     ...{ minimumBalance: 890_880n, isBehindParked: false },
   });
-  expect(warning?.message).toContain('less than 0.00085088 SOL: solana refuses');
+  expect(warning?.message).toContain('less than 0.00089088 SOL: solana refuses');
 });
 
 test('waits_for_operator', () => {

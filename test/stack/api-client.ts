@@ -1,4 +1,4 @@
-import type { DevClient } from '../clients';
+import type { DevClient } from '../../dev/clients';
 
 export interface Answer<T = unknown> {
   status: number;
@@ -16,7 +16,7 @@ const requestTimeoutMs = 90_000;
 /** A new token is requested this long before the current one expires. */
 const tokenMarginMs = 30_000;
 
-/** Client of the gateway's REST API. Requests its token itself and returns responses of any status. */
+/** Client of the gateway's REST API for tests: repeats nothing, and returns responses of any status to requests of any shape. */
 export class ApiClient {
   private token: { value: string; renewAtMs: number } | null = null;
 
@@ -62,6 +62,3 @@ function parse(text: string): unknown {
     return text;
   }
 }
-
-/** A request to the API, which has to answer with the status `expected`. */
-export type Call = <T>(method: string, path: string, expected: number, body?: unknown) => Promise<T>;
