@@ -214,6 +214,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/transfer/estimate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say what a transfer would take, and whether it would be accepted
+         * @description The body of POST /transfer. Nothing is stored, locked or started, and another transfer or a change of fees can make the answer out of date at once. What has no asset to transfer from is refused as POST /transfer refuses it; any other refusal is `refusal` of the answer.
+         */
+        post: operations["estimateTransfer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/transactions/{tx_id}/cancel": {
         parameters: {
             query?: never;
@@ -245,6 +265,30 @@ export interface paths {
          * @description With the whitelist policy `approve` a transfer to an address that is not on the whitelist waits for this, at most until `approval.expires_at`; then it is REJECTED. Any user of the client with a second factor may approve, but the user who requested the transfer only if no other user could, or if the policy of the client allows it.
          */
         post: operations["approveTransaction"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/approvals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List transfers that wait for an approval, newest first
+         * @description Filters, pages and cursor are those of GET /transactions.
+         */
+        get: operations["listApprovals"];
+        put?: never;
+        /**
+         * Approve and reject transfers that are AWAITING_APPROVAL, up to 100 with one code
+         * @description Each decision is carried out or refused for itself, and `results` says which: the answer is 200 also when all of them were refused. An approval is that of POST /transactions/{tx_id}/approve. A rejected transfer is REJECTED with `approval_rejected`, and its funds are unlocked; who requested it may reject it too. A transfer that was decided in the same way before is no error. Any other answer than 200 means that nothing was decided. Send an Idempotency-Key: a retry with the same key and body gets the first answer again.
+         */
+        post: operations["decideApprovals"];
         delete?: never;
         options?: never;
         head?: never;
@@ -306,6 +350,26 @@ export interface paths {
          * @description The lists apply to all users, wallets and accounts of the client. An inactive entry for the same address does not conflict.
          */
         post: operations["createSecurityFactor"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/client/security-factors/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Delete and add entries, up to 100 together with one code
+         * @description Each change is carried out or refused for itself, as the routes for a single one do, and the answer says which: it is 200 also when all of them were refused. Any other answer means that nothing was changed. Send an Idempotency-Key: a retry with the same key and body gets the first answer again.
+         */
+        post: operations["changeSecurityFactors"];
         delete?: never;
         options?: never;
         head?: never;
@@ -608,7 +672,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether everything that a transfer needs is available */
+        /** Whether the database and the workflow service are available */
         get: operations["getReady"];
         put?: never;
         post?: never;
@@ -770,6 +834,11 @@ export interface components {
         CreateWalletRequest: {
             wallet_name: string;
             description?: string | null;
+            /**
+             * @description What you call the wallet: no other one of yours may have it (409 external_id_in_use). GET /wallets finds it by this
+             * @example order-4711
+             */
+            external_id?: string;
         };
         /** @enum {string} */
         WalletStatus: "PROGRESSING" | "ACTIVE" | "SUSPENDED";
@@ -786,6 +855,8 @@ export interface components {
             client_id: string;
             wallet_name: string;
             description: string | null;
+            /** @description As given when it was created */
+            external_id: string | null;
             status: components["schemas"]["WalletStatus"];
             /**
              * @description UNVERIFIED: the signing nodes do not attest the key; status is then SUSPENDED
@@ -833,6 +904,11 @@ export interface components {
             /** @example ethereum */
             chain: string;
             label?: string | null;
+            /**
+             * @description What you call the account: no other one of yours may have it (409 external_id_in_use). GET /accounts finds it by this
+             * @example order-4711
+             */
+            external_id?: string;
         };
         Account: {
             /**
@@ -858,6 +934,8 @@ export interface components {
             /** @enum {string} */
             status: "ACTIVE" | "INACTIVE";
             label: string | null;
+            /** @description As given when it was created */
+            external_id: string | null;
             /**
              * Format: date-time
              * @example 2026-01-31T12:00:00.000Z
@@ -889,6 +967,8 @@ export interface components {
             /** @enum {string} */
             status: "ACTIVE" | "INACTIVE";
             label: string | null;
+            /** @description As given when it was created */
+            external_id: string | null;
             /**
              * Format: date-time
              * @example 2026-01-31T12:00:00.000Z
@@ -1070,10 +1150,6 @@ export interface components {
             status: string;
             message: string;
         };
-        /** @enum {string} */
-        TransactionType: "OUTBOUND" | "INBOUND" | "X402_SETTLE" | "X402_SIGN" | "CONSOLIDATION";
-        /** @enum {string} */
-        TransactionStatus: "PENDING" | "AWAITING_APPROVAL" | "SIGNING" | "SUBMITTED" | "NEEDS_ATTENTION" | "CONFIRMED" | "REJECTED" | "FAILED" | "CANCELLED" | "DETECTED" | "ORPHANED";
         /**
          * @description Why a request was refused or a transfer failed; new codes may be added.
          *
@@ -1111,6 +1187,7 @@ export interface components {
          *     - `reconcile_required` (503): Orders of the signing nodes are missing or not compared
          *     - `chain_unavailable` (503): Chain unavailable
          *     - `approval_expired` (403): Not approved in time
+         *     - `approval_rejected` (403): Rejected by a user who could have approved it
          *     - `fee_above_bound` (400): Network fee above what could be locked
          *     - `would_revert` (400): Not sent: the chain would refuse it
          *     - `not_estimated` (503): The chain could not say what the transaction would cost
@@ -1133,7 +1210,83 @@ export interface components {
          *     - `stuck` (400): Not included in time and not replaceable within the fee bound
          * @enum {string}
          */
-        FailureCode: "invalid_parameter" | "invalid_address" | "insufficient_balance" | "wallet_not_active" | "account_not_active" | "asset_already_exists" | "business_error" | "unauthorized" | "invalid_credentials" | "MFA_REQUIRED" | "MFA_NOT_ENABLED" | "MFA_INVALID" | "address_blacklisted" | "address_not_whitelisted" | "approver_is_requester" | "not_found" | "SECURITY_FACTOR_NOT_FOUND" | "method_not_allowed" | "not_cancellable" | "not_awaiting_approval" | "external_id_in_use" | "address_differs" | "SECURITY_FACTOR_ALREADY_EXISTS" | "idempotency_in_progress" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "rate_limited" | "internal_error" | "unavailable" | "outcome_unknown" | "reconcile_required" | "chain_unavailable" | "approval_expired" | "fee_above_bound" | "would_revert" | "not_estimated" | "reverted_on_chain" | "transfer_not_observed" | "intent_mismatch" | "order_refused" | "node_policy" | "key_peer_banned" | "key_frozen" | "journal_behind" | "reissue_unproven" | "invalid_signature" | "signers_unavailable" | "broadcast_rejected" | "abandoned" | "expired" | "funding_lost" | "superseded" | "stuck";
+        FailureCode: "invalid_parameter" | "invalid_address" | "insufficient_balance" | "wallet_not_active" | "account_not_active" | "asset_already_exists" | "business_error" | "unauthorized" | "invalid_credentials" | "MFA_REQUIRED" | "MFA_NOT_ENABLED" | "MFA_INVALID" | "address_blacklisted" | "address_not_whitelisted" | "approver_is_requester" | "not_found" | "SECURITY_FACTOR_NOT_FOUND" | "method_not_allowed" | "not_cancellable" | "not_awaiting_approval" | "external_id_in_use" | "address_differs" | "SECURITY_FACTOR_ALREADY_EXISTS" | "idempotency_in_progress" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "rate_limited" | "internal_error" | "unavailable" | "outcome_unknown" | "reconcile_required" | "chain_unavailable" | "approval_expired" | "approval_rejected" | "fee_above_bound" | "would_revert" | "not_estimated" | "reverted_on_chain" | "transfer_not_observed" | "intent_mismatch" | "order_refused" | "node_policy" | "key_peer_banned" | "key_frozen" | "journal_behind" | "reissue_unproven" | "invalid_signature" | "signers_unavailable" | "broadcast_rejected" | "abandoned" | "expired" | "funding_lost" | "superseded" | "stuck";
+        TransferRefusal: {
+            type: string;
+            title: string;
+            status: number;
+            detail: string;
+            code: components["schemas"]["FailureCode"];
+            errors?: {
+                field: string;
+                message: string;
+            }[];
+            /** @description With wallet_not_active: generating or suspended */
+            reason?: string;
+            /** @description With insufficient_balance: the coin or token that is short */
+            token_symbol?: string;
+            /**
+             * @description With insufficient_balance: what is available of it, display units
+             * @example 1.5
+             */
+            available?: string;
+            /**
+             * @description With insufficient_balance: what the transfer takes of it with its fee bound, display units
+             * @example 1.5
+             */
+            needed?: string;
+        };
+        NeededBalance: {
+            token_symbol: string;
+            /**
+             * @description What is available of it now, display units
+             * @example 1.5
+             */
+            available: string;
+            /**
+             * @description What would be locked of it, display units; null where the fee bound is not known
+             * @example 1.5
+             */
+            needed: string | null;
+        };
+        /** @enum {string} */
+        TransferWarningCode: "minimum_balance" | "waits_for_operator";
+        TransferWarning: {
+            code: components["schemas"]["TransferWarningCode"];
+            message: string;
+        };
+        TransferEstimate: {
+            /** @description POST /transfer would accept it now */
+            would_be_accepted: boolean;
+            /** @description Why POST /transfer would refuse it: its problem document without `instance` and `request_id`; null when it would be accepted */
+            refusal: components["schemas"]["TransferRefusal"] | null;
+            /** @description It would be AWAITING_APPROVAL first: its destination is not on the whitelist */
+            needs_approval: boolean;
+            chain: string;
+            token_symbol: string;
+            /**
+             * @description Decimal string, display units
+             * @example 1.5
+             */
+            amount: string;
+            /** @description Network fee that would be locked beside the amount: the transfer costs at most this, unless fees rise before it is signed; null where it is not known, because the transfer would be refused */
+            fee_bound: {
+                /**
+                 * @description Decimal string, display units
+                 * @example 1.5
+                 */
+                amount: string;
+                symbol: string;
+            } | null;
+            /** @description Of the token, then of the coin that pays the fee where it is another one */
+            balances: components["schemas"]["NeededBalance"][];
+            /** @description What may happen to it after it was accepted; new codes may be added */
+            warnings: components["schemas"]["TransferWarning"][];
+        };
+        /** @enum {string} */
+        TransactionType: "OUTBOUND" | "INBOUND" | "X402_SETTLE" | "X402_SIGN" | "CONSOLIDATION";
+        /** @enum {string} */
+        TransactionStatus: "PENDING" | "AWAITING_APPROVAL" | "SIGNING" | "SUBMITTED" | "NEEDS_ATTENTION" | "CONFIRMED" | "REJECTED" | "FAILED" | "CANCELLED" | "DETECTED" | "ORPHANED";
         TimelineEntry: {
             status: components["schemas"]["TransactionStatus"];
             /**
@@ -1252,6 +1405,104 @@ export interface components {
              */
             mfa_code?: string;
         };
+        PendingApproval: {
+            /**
+             * Format: uuid
+             * @example 0198a2b4-6f1e-7c3d-9a55-0f6c1d2e3b4a
+             */
+            tx_id: string;
+            /**
+             * Format: uuid
+             * @example 0198a2b4-6f1e-7c3d-9a55-0f6c1d2e3b4a
+             */
+            wallet_id: string | null;
+            /**
+             * Format: uuid
+             * @example 0198a2b4-6f1e-7c3d-9a55-0f6c1d2e3b4a
+             */
+            client_id: string;
+            chain: string;
+            transaction_type: components["schemas"]["TransactionType"];
+            /** @description null: the sending account has another address than the signing nodes attest */
+            from_address: string | null;
+            /** @description null: the receiving account has another address than the signing nodes attest */
+            to_address: string | null;
+            token_symbol: string;
+            /**
+             * @description Decimal string, display units
+             * @example 1.5
+             */
+            amount: string;
+            status: components["schemas"]["TransactionStatus"];
+            tx_hash: string | null;
+            /** @description As given with the transfer */
+            external_id: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description Until when it waits; it is REJECTED then
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            expires_at: string | null;
+            /**
+             * Format: uuid
+             * @description The user who requested it, who may not approve it where another user could. null: not known after a restore
+             * @example 0198a2b4-6f1e-7c3d-9a55-0f6c1d2e3b4a
+             */
+            requested_by: string | null;
+        };
+        PendingApprovalPage: {
+            data: components["schemas"]["PendingApproval"][];
+            /** @description Total number of items; with other filters than wallet_id, account_id and chain counted up to 1000 */
+            total: number;
+            /** @description True when there are items beyond this page */
+            has_more: boolean;
+            /** @description Cursor of the page after this one, for `after`; null: this is the last one */
+            next: string | null;
+        };
+        /** @enum {string} */
+        ApprovalDecisionKind: "approve" | "reject";
+        ApprovalDecision: {
+            tx_id: string;
+            decision: components["schemas"]["ApprovalDecisionKind"];
+        };
+        DecideApprovalsRequest: {
+            /** @description About each transfer at most one */
+            decisions: components["schemas"]["ApprovalDecision"][];
+            /**
+             * @description 6-digit TOTP code of your second factor; required; each code is valid for one request
+             * @example 123456
+             */
+            mfa_code?: string;
+        };
+        FieldError: {
+            field: string;
+            message: string;
+        };
+        BatchError: {
+            /** @description Status that the route for a single item answers with */
+            status: number;
+            code: components["schemas"]["FailureCode"];
+            detail: string;
+            /** @description Offending fields of the item */
+            errors: components["schemas"]["FieldError"][];
+        };
+        ApprovalDecisionResult: {
+            tx_id: string;
+            decision: components["schemas"]["ApprovalDecisionKind"];
+            /** @description Of the transfer; null where it was refused */
+            status: components["schemas"]["TransactionStatus"] | null;
+            /** @description null: the item was carried out */
+            error: components["schemas"]["BatchError"] | null;
+        };
+        ApprovalDecisionResults: {
+            /** @description One for each decision, in their order */
+            results: components["schemas"]["ApprovalDecisionResult"][];
+        };
         Transaction: {
             /**
              * Format: uuid
@@ -1346,6 +1597,50 @@ export interface components {
              * @example 123456
              */
             mfa_code?: string;
+        };
+        NewSecurityFactor: {
+            /** @description WHITELIST: trusted; BLACKLIST: transfers to it are refused */
+            factor_type: components["schemas"]["SecurityFactorType"];
+            /** @example ethereum */
+            chain: string;
+            /** @description Stored as sent; compared in canonical form */
+            address: string;
+            label?: string | null;
+            reason?: string | null;
+        };
+        ChangeSecurityFactorsRequest: {
+            /**
+             * @description Ids of the entries to delete, before any is added
+             * @default []
+             */
+            remove?: string[];
+            /**
+             * @description Entries to add
+             * @default []
+             */
+            add?: components["schemas"]["NewSecurityFactor"][];
+            /**
+             * @description 6-digit TOTP code of your second factor; required; each code is valid for one request
+             * @example 123456
+             */
+            mfa_code?: string;
+        };
+        RemovedSecurityFactor: {
+            factor_id: string;
+            /** @description null: the item was carried out */
+            error: components["schemas"]["BatchError"] | null;
+        };
+        AddedSecurityFactor: {
+            /** @description The entry, active; null where it was refused */
+            factor: components["schemas"]["SecurityFactor"] | null;
+            /** @description null: the item was carried out */
+            error: components["schemas"]["BatchError"] | null;
+        };
+        SecurityFactorChanges: {
+            /** @description One for each of `remove`, in their order */
+            removed: components["schemas"]["RemovedSecurityFactor"][];
+            /** @description One for each of `add`, in their order */
+            added: components["schemas"]["AddedSecurityFactor"][];
         };
         SetSecurityFactorStatusRequest: {
             status: components["schemas"]["SecurityFactorStatus"];
@@ -2412,6 +2707,8 @@ export interface components {
         Page: number;
         /** @description Items per page */
         PageSize: number;
+        /** @description The wallet of yours that was given this external_id */
+        ExternalId: string;
         Id: string;
         /** @description Accounts of this wallet only */
         WalletId: string;
@@ -2420,12 +2717,6 @@ export interface components {
         /** @description Assets of this account only */
         AccountId: string;
         TxId: string;
-        /** @description Transactions in one of these states only: names with commas between them */
-        Status: string;
-        /** @description Transactions with this hash only, as `tx_hash` shows it */
-        TxHash: string;
-        /** @description The transfer of yours that was given this external_id */
-        ExternalId: string;
         /** @description Transactions from this address only; addresses are compared as those of their chain are, some in any letter case */
         FromAddress: string;
         /** @description Transactions to this address only, compared in the same way */
@@ -2436,6 +2727,10 @@ export interface components {
         CreatedBefore: string;
         /** @description The `next` of the page before; instead of `page`, with the same filters */
         After: string;
+        /** @description Transactions in one of these states only: names with commas between them */
+        Status: string;
+        /** @description Transactions with this hash only, as `tx_hash` shows it */
+        TxHash: string;
         /** @description Entries of this type only */
         FactorType: components["schemas"]["SecurityFactorType"];
         FactorId: string;
@@ -2517,6 +2812,8 @@ export interface operations {
                 page?: components["parameters"]["Page"];
                 /** @description Items per page */
                 page_size?: components["parameters"]["PageSize"];
+                /** @description The wallet of yours that was given this external_id */
+                external_id?: components["parameters"]["ExternalId"];
             };
             header?: never;
             path?: never;
@@ -2587,7 +2884,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             /** @description `method_not_allowed`: Method not allowed */
             405: components["responses"]["MethodNotAllowed"];
-            /** @description `idempotency_in_progress`: First request still running */
+            /** @description `idempotency_in_progress`: First request still running; `external_id_in_use`: External id in use */
             409: components["responses"]["Conflict"];
             /** @description `payload_too_large`: Payload too large */
             413: components["responses"]["PayloadTooLarge"];
@@ -2692,6 +2989,8 @@ export interface operations {
                 wallet_id?: components["parameters"]["WalletId"];
                 /** @description Accounts created for this chain only */
                 chain?: components["parameters"]["Chain"];
+                /** @description The account of yours that was given this external_id */
+                external_id?: string;
             };
             header?: never;
             path?: never;
@@ -2764,7 +3063,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             /** @description `method_not_allowed`: Method not allowed */
             405: components["responses"]["MethodNotAllowed"];
-            /** @description `idempotency_in_progress`: First request still running; `address_differs`: The stored address is not the one of the key */
+            /** @description `idempotency_in_progress`: First request still running; `external_id_in_use`: External id in use; `address_differs`: The stored address is not the one of the key */
             409: components["responses"]["Conflict"];
             /** @description `payload_too_large`: Payload too large */
             413: components["responses"]["PayloadTooLarge"];
@@ -3088,6 +3387,51 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    estimateTransfer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateTransferRequest"];
+            };
+        };
+        responses: {
+            /** @description What the transfer would take now */
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TransferEstimate"];
+                };
+            };
+            /** @description `invalid_parameter`: Invalid parameter; `invalid_address`: Invalid address */
+            400: components["responses"]["BadRequest"];
+            /** @description `unauthorized`: Unauthorized */
+            401: components["responses"]["Unauthorized"];
+            /** @description `not_found`: Not found */
+            404: components["responses"]["NotFound"];
+            /** @description `method_not_allowed`: Method not allowed */
+            405: components["responses"]["MethodNotAllowed"];
+            /** @description `payload_too_large`: Payload too large */
+            413: components["responses"]["PayloadTooLarge"];
+            /** @description `unsupported_media_type`: Unsupported media type */
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description `rate_limited`: Too many requests */
+            429: components["responses"]["TooManyRequests"];
+            /** @description `internal_error`: Internal error */
+            500: components["responses"]["InternalServerError"];
+            /** @description `unavailable`: Temporarily unavailable; `reconcile_required`: Orders of the signing nodes are missing or not compared; `chain_unavailable`: Chain unavailable */
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     cancelTransaction: {
         parameters: {
             query?: never;
@@ -3184,6 +3528,116 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    listApprovals: {
+        parameters: {
+            query?: {
+                /** @description Page number, from 1 */
+                page?: components["parameters"]["Page"];
+                /** @description Items per page */
+                page_size?: components["parameters"]["PageSize"];
+                /** @description Transactions of this wallet only */
+                wallet_id?: string;
+                /** @description Transactions of this account only */
+                account_id?: string;
+                /** @description Transactions on this chain only */
+                chain?: string;
+                /** @description The transfer of yours that was given this external_id */
+                external_id?: string;
+                /** @description Transactions from this address only; addresses are compared as those of their chain are, some in any letter case */
+                from_address?: components["parameters"]["FromAddress"];
+                /** @description Transactions to this address only, compared in the same way */
+                to_address?: components["parameters"]["ToAddress"];
+                /** @description Transactions created at this time or later only (RFC 3339) */
+                created_after?: components["parameters"]["CreatedAfter"];
+                /** @description Transactions created before this time only (RFC 3339) */
+                created_before?: components["parameters"]["CreatedBefore"];
+                /** @description The `next` of the page before; instead of `page`, with the same filters */
+                after?: components["parameters"]["After"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page */
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PendingApprovalPage"];
+                };
+            };
+            /** @description `invalid_parameter`: Invalid parameter */
+            400: components["responses"]["BadRequest"];
+            /** @description `unauthorized`: Unauthorized */
+            401: components["responses"]["Unauthorized"];
+            /** @description `method_not_allowed`: Method not allowed */
+            405: components["responses"]["MethodNotAllowed"];
+            /** @description `rate_limited`: Too many requests */
+            429: components["responses"]["TooManyRequests"];
+            /** @description `internal_error`: Internal error */
+            500: components["responses"]["InternalServerError"];
+            /** @description `unavailable`: Temporarily unavailable */
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    decideApprovals: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: the same key and body get the first answer again (kept 24 hours; for transfers without a time limit). */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DecideApprovalsRequest"];
+            };
+        };
+        responses: {
+            /** @description What became of each decision */
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    /** @description true when this is the stored response of the first request */
+                    "Idempotency-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalDecisionResults"];
+                };
+            };
+            /** @description `invalid_parameter`: Invalid parameter; `MFA_REQUIRED`: MFA code required; `MFA_NOT_ENABLED`: MFA not enabled; `MFA_INVALID`: MFA code invalid */
+            400: components["responses"]["BadRequest"];
+            /** @description `unauthorized`: Unauthorized */
+            401: components["responses"]["Unauthorized"];
+            /** @description `method_not_allowed`: Method not allowed */
+            405: components["responses"]["MethodNotAllowed"];
+            /** @description `idempotency_in_progress`: First request still running; `not_awaiting_approval`: Not awaiting approval */
+            409: components["responses"]["Conflict"];
+            /** @description `payload_too_large`: Payload too large */
+            413: components["responses"]["PayloadTooLarge"];
+            /** @description `unsupported_media_type`: Unsupported media type */
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description `idempotency_key_reused`: Idempotency key reused */
+            422: components["responses"]["UnprocessableEntity"];
+            /** @description `rate_limited`: Too many requests */
+            429: components["responses"]["TooManyRequests"];
+            /** @description `internal_error`: Internal error */
+            500: components["responses"]["InternalServerError"];
+            /** @description `unavailable`: Temporarily unavailable; `outcome_unknown`: Outcome unknown; `reconcile_required`: Orders of the signing nodes are missing or not compared */
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     listTransactions: {
         parameters: {
             query?: {
@@ -3197,12 +3651,8 @@ export interface operations {
                 account_id?: string;
                 /** @description Transactions on this chain only */
                 chain?: string;
-                /** @description Transactions in one of these states only: names with commas between them */
-                status?: components["parameters"]["Status"];
-                /** @description Transactions with this hash only, as `tx_hash` shows it */
-                tx_hash?: components["parameters"]["TxHash"];
                 /** @description The transfer of yours that was given this external_id */
-                external_id?: components["parameters"]["ExternalId"];
+                external_id?: string;
                 /** @description Transactions from this address only; addresses are compared as those of their chain are, some in any letter case */
                 from_address?: components["parameters"]["FromAddress"];
                 /** @description Transactions to this address only, compared in the same way */
@@ -3213,6 +3663,10 @@ export interface operations {
                 created_before?: components["parameters"]["CreatedBefore"];
                 /** @description The `next` of the page before; instead of `page`, with the same filters */
                 after?: components["parameters"]["After"];
+                /** @description Transactions in one of these states only: names with commas between them */
+                status?: components["parameters"]["Status"];
+                /** @description Transactions with this hash only, as `tx_hash` shows it */
+                tx_hash?: components["parameters"]["TxHash"];
             };
             header?: never;
             path?: never;
@@ -3363,6 +3817,58 @@ export interface operations {
                 };
             };
             /** @description `invalid_parameter`: Invalid parameter; `invalid_address`: Invalid address; `business_error`: Refused by a business rule; `MFA_REQUIRED`: MFA code required; `MFA_NOT_ENABLED`: MFA not enabled; `MFA_INVALID`: MFA code invalid */
+            400: components["responses"]["BadRequest"];
+            /** @description `unauthorized`: Unauthorized */
+            401: components["responses"]["Unauthorized"];
+            /** @description `method_not_allowed`: Method not allowed */
+            405: components["responses"]["MethodNotAllowed"];
+            /** @description `idempotency_in_progress`: First request still running; `SECURITY_FACTOR_ALREADY_EXISTS`: Security factor already exists */
+            409: components["responses"]["Conflict"];
+            /** @description `payload_too_large`: Payload too large */
+            413: components["responses"]["PayloadTooLarge"];
+            /** @description `unsupported_media_type`: Unsupported media type */
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description `idempotency_key_reused`: Idempotency key reused */
+            422: components["responses"]["UnprocessableEntity"];
+            /** @description `rate_limited`: Too many requests */
+            429: components["responses"]["TooManyRequests"];
+            /** @description `internal_error`: Internal error */
+            500: components["responses"]["InternalServerError"];
+            /** @description `unavailable`: Temporarily unavailable; `outcome_unknown`: Outcome unknown */
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    changeSecurityFactors: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: the same key and body get the first answer again (kept 24 hours; for transfers without a time limit). */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeSecurityFactorsRequest"];
+            };
+        };
+        responses: {
+            /** @description What became of each change */
+            200: {
+                headers: {
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    /** @description true when this is the stored response of the first request */
+                    "Idempotency-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecurityFactorChanges"];
+                };
+            };
+            /** @description `invalid_parameter`: Invalid parameter; `MFA_REQUIRED`: MFA code required; `MFA_NOT_ENABLED`: MFA not enabled; `MFA_INVALID`: MFA code invalid */
             400: components["responses"]["BadRequest"];
             /** @description `unauthorized`: Unauthorized */
             401: components["responses"]["Unauthorized"];
@@ -4250,7 +4756,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Everything is available */
+            /** @description Both are available */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
