@@ -29,7 +29,16 @@ describe('an address with a wrong checksum is told from a text that is no addres
     expect(wrong(mistyped(evm, 4, 'a'), 'ethereum')).toBe(true);
     expect(wrong(mistyped(evm, 2, '6'), 'ethereum')).toBe(true);
     for (const text of [evm, evm.toLowerCase(), `0x${evm.slice(2).toUpperCase()}`]) expect(wrong(text, 'ethereum')).toBe(false);
-    for (const text of [evm.slice(0, -1), `${evm}0`, evm.slice(2), mistyped(evm, 1, 'X'), mistyped(evm, 5, 'g'), `0x${'0'.repeat(40)}`, tron, ''])
+    for (const text of [
+      evm.slice(0, -1),
+      `${evm}0`,
+      evm.slice(2),
+      mistyped(evm, 1, 'X'),
+      mistyped(evm, 5, 'g'),
+      `0x${'0'.repeat(40)}`,
+      tron,
+      '',
+    ])
       expect(wrong(text, 'ethereum')).toBe(false);
   });
 
