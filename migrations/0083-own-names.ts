@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 const schema = /* sql */ `
+-- both at once, in the order in which the gateway locks their rows: no transaction waits for one while it holds the other
+lock table accounts, wallets in access exclusive mode;
+
 -- The client's own name for what it has created, as transfers have it (0081). No part of what nodes attest.
 alter table wallets add column external_id text check (external_id ~ '^[A-Za-z0-9._:-]{1,64}$');
 alter table accounts add column external_id text check (external_id ~ '^[A-Za-z0-9._:-]{1,64}$');

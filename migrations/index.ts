@@ -59,8 +59,8 @@ import { OutboxTurns0077 } from './0077-outbox-turns';
 import { ListFilters0080 } from './0080-list-filters';
 import { ExternalIds0081 } from './0081-external-ids';
 import { OwnNames0083 } from './0083-own-names';
-import { Rejections0085 } from './0085-rejections';
 import { OperatorsSeeWebhooks0084 } from './0084-operators-see-webhooks';
+import { Rejections0085 } from './0085-rejections';
 import { PooledKeys0070 } from './0070-pooled-keys';
 
 /** In this order. A released migration is never edited: a change is a new file. */

@@ -38,7 +38,7 @@ export const failureCodes = {
   chain_unavailable: { status: 503, retryable: true, title: 'Chain unavailable' },
   /** The codes below are not used in responses: they end or park a transfer and are shown in its `failure`. */
   approval_expired: { status: 403, retryable: false, title: 'Not approved in time' },
-  approval_rejected: { status: 403, retryable: false, title: 'Rejected by a user who could have approved it' },
+  approval_rejected: { status: 403, retryable: false, title: 'Rejected by a user' },
   fee_above_bound: { status: 400, retryable: false, title: 'Network fee above what could be locked' },
   would_revert: { status: 400, retryable: false, title: 'Not sent: the chain would refuse it' },
   not_estimated: { status: 503, retryable: true, title: 'The chain could not say what the transaction would cost' },

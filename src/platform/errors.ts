@@ -51,6 +51,12 @@ export function externalIdInUse(what: string): GatewayError {
   });
 }
 
+/** For work that may be done twice: that its outcome is unknown means no more than that it is to be asked for again. @throws always. */
+export function rethrowAsUnavailable(error: unknown): never {
+  if (!(error instanceof GatewayError) || error.code !== 'outcome_unknown') throw error;
+  throw new GatewayError('unavailable', 'The database is unreachable', { cause: error, retryAfterSeconds: 2 });
+}
+
 export function notFound(what: string): GatewayError {
   return new GatewayError('not_found', `${what} not found`);
 }

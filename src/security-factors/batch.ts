@@ -1,4 +1,3 @@
-import type { EntityManager } from 'typeorm';
 import type { IdempotencyContext } from '../http/context';
 import { runItems } from '../mfa/batch';
 import type { MfaRequest, MfaService } from '../mfa/service';
@@ -6,7 +5,7 @@ import { newId } from '../platform/ids';
 import type { Logger } from '../platform/logging';
 import { presentBatch } from './presenter';
 import type { BatchView, NewEntry } from './schema';
-import { alreadyExists, type SecurityFactorService } from './service';
+import { alreadyExists, lockLists, type SecurityFactorService } from './service';
 
 export interface BatchDependencies {
   mfa: MfaService;
@@ -26,8 +25,8 @@ export class SecurityFactorBatches {
   /**
    * Removes entries and adds others, each for itself: one that is refused keeps no other from being carried out. All of them, the use of the
    * code and the stored answer are one database transaction.
-   * @throws GatewayError as MfaService.authorize, unavailable: nothing is changed then; SECURITY_FACTOR_ALREADY_EXISTS when the same code has
-   * carried out the same request before.
+   * @throws GatewayError as MfaService.authorize, unavailable: nothing is changed then, unless the outcome is unknown;
+   * SECURITY_FACTOR_ALREADY_EXISTS when the same code has made the same additions before.
    */
   async change(
     request: MfaRequest,
@@ -38,7 +37,7 @@ export class SecurityFactorBatches {
     return mfa.authorize(
       request,
       async (manager) => {
-        await takeTurn(manager, request.caller.clientId);
+        await lockLists(manager, request.caller.clientId);
         const removals = await runItems(manager, remove, (nested, id) => factors.removeWithin(nested, request, id), log);
         const added = await runItems(manager, add, (nested, entry) => factors.addWithin(nested, request, newId(), entry), log);
         const removed = remove.flatMap((factorId, index) => {
@@ -55,9 +54,4 @@ export class SecurityFactorBatches {
       },
     );
   }
-}
-
-/** One batch of a client at a time: two of them could otherwise wait for each other's entries. */
-async function takeTurn(manager: EntityManager, clientId: string): Promise<void> {
-  await manager.query(`select pg_advisory_xact_lock(hashtextextended('security_factors ' || $1, 0))`, [clientId]);
 }

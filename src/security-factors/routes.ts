@@ -78,7 +78,7 @@ export function securityFactorRoutes({ factors, batches, authenticate, idempoten
       tag,
       summary: 'Delete and add entries, up to 100 together with one code',
       description:
-        'Each change is carried out or refused for itself, as the routes for a single one do, and the answer says which: it is 200 also when all of them were refused. Any other answer means that nothing was changed. Send an Idempotency-Key: a retry with the same key and body gets the first answer again.',
+        'Each change is carried out or refused for itself, as the routes for a single one do, and the answer says which: it is 200 also when all of them were refused. Any other answer means that nothing was changed, except 503 `outcome_unknown` and the 409 of a code that has carried out the same before. Send an Idempotency-Key: a retry with the same key and body gets the first answer again.',
       middleware: [authenticate, body(changeFactors), idempotent],
       answer: { status: 200, description: 'What became of each change', schema: batchView },
       fails: ['SECURITY_FACTOR_ALREADY_EXISTS', ...mfaFailures],

@@ -44,7 +44,10 @@ export class SecurityFactorService {
     if (earlier) return earlier;
     return mfa.authorize(
       request,
-      (manager) => this.insert(manager, request, factor),
+      async (manager) => {
+        await lockLists(manager, clientId);
+        return this.insert(manager, request, factor);
+      },
       async (manager) => {
         if (await factors.hasActive(manager, factor)) throw alreadyExists(factor.chain);
       },
@@ -88,6 +91,7 @@ export class SecurityFactorService {
   setStatus(request: MfaRequest, factorId: string, status: FactorStatus): Promise<SecurityFactorEntity> {
     const { mfa, factors } = this.deps;
     return mfa.authorize(request, async (manager) => {
+      await lockLists(manager, request.caller.clientId);
       const factor = await this.findLocked(manager, request, factorId);
       if (factor.status === status) return factor;
       if (!(await factors.setStatus(manager, factor.factorId, status))) throw alreadyExists(factor.chain);
@@ -99,7 +103,10 @@ export class SecurityFactorService {
 
   /** The address can be added again. @throws GatewayError MFA_*, SECURITY_FACTOR_NOT_FOUND. */
   delete(request: MfaRequest, factorId: string): Promise<SecurityFactorEntity> {
-    return this.deps.mfa.authorize(request, (manager) => this.removeWithin(manager, request, factorId));
+    return this.deps.mfa.authorize(request, async (manager) => {
+      await lockLists(manager, request.caller.clientId);
+      return this.removeWithin(manager, request, factorId);
+    });
   }
 
   /** The same within a database transaction that a code has authorised. @throws GatewayError SECURITY_FACTOR_NOT_FOUND. */
@@ -147,6 +154,14 @@ export class SecurityFactorService {
     if (!factor) throw factorNotFound();
     return factor;
   }
+}
+
+/**
+ * The changes of a client's lists come one after another: a batch would otherwise wait for the entry of a single change, and that one for the version of
+ * the blacklist, which the batch has raised.
+ */
+export async function lockLists(manager: EntityManager, clientId: string): Promise<void> {
+  await manager.query(`select pg_advisory_xact_lock(hashtextextended('security_factors ' || $1, 0))`, [clientId]);
 }
 
 const factorNotFound = () => new GatewayError('SECURITY_FACTOR_NOT_FOUND', 'security factor not found');

@@ -48,7 +48,7 @@ export function approvalRoutes({ approvals, transactions, authenticate, idempote
       tag,
       summary: 'Approve and reject transfers that are AWAITING_APPROVAL, up to 100 with one code',
       description:
-        'Each decision is carried out or refused for itself, and `results` says which: the answer is 200 also when all of them were refused. An approval is that of POST /transactions/{tx_id}/approve. A rejected transfer is REJECTED with `approval_rejected`, and its funds are unlocked; who requested it may reject it too. A transfer that was decided in the same way before is no error. Any other answer than 200 means that nothing was decided. Send an Idempotency-Key: a retry with the same key and body gets the first answer again.',
+        'Each decision is carried out or refused for itself, and `results` says which: the answer is 200 also when all of them were refused. An approval is that of POST /transactions/{tx_id}/approve. A rejected transfer is REJECTED with `approval_rejected`, and its funds are unlocked; who requested it may reject it too. A transfer that was decided in the same way before is no error. Any other answer than 200 means that nothing was decided, except 503 `outcome_unknown` and the 409 of a code that has decided the same before. Send an Idempotency-Key: a retry with the same key and body gets the first answer again.',
       middleware: [authenticate, body(decideApprovals), idempotent],
       answer: { status: 200, description: 'What became of each decision', schema: decisionsView },
       fails: [...mfaFailures, 'not_awaiting_approval', 'reconcile_required'],

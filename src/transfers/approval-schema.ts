@@ -26,7 +26,9 @@ const pendingApproval = view<PendingApprovalView>('PendingApproval', {
   expires_at: timestamp().allow(null).description('Until when it waits; it is REJECTED then'),
   requested_by: id()
     .allow(null)
-    .description('The user who requested it, who may not approve it where another user could. null: not known after a restore'),
+    .description(
+      "The user who requested it, who may not approve it where another user could, unless the client's policy allows it. null: not known after a restore",
+    ),
 });
 
 export interface ApprovalPageView extends Page<PendingApprovalView> {

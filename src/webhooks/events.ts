@@ -29,17 +29,8 @@ export const isOfTransaction = (kind: EventKind): boolean => transactionKinds.in
 /** What the other events show; anything else in their rows is left out. */
 const shownFields: Partial<Record<EventKind, readonly string[]>> = {
   'wallet.active': [
-    ...[
-      'wallet_id',
-      'client_id',
-      'wallet_name',
-      'description',
-      'external_id',
-      'status',
-      'key_status',
-      'created_at',
-      'updated_at',
-    ],
+    ...['wallet_id', 'client_id', 'wallet_name', 'description', 'external_id'],
+    ...['status', 'key_status', 'created_at', 'updated_at'],
   ],
   'security_factor.changed': [
     ...['factor_id', 'factor_type', 'chain', 'address', 'label', 'reason', 'status', 'added_by', 'created_at', 'updated_at'],

@@ -4,7 +4,7 @@ import { assertOrdersCompared, toReconcileRequired } from '../../orders/reconcil
 import { enqueue } from '../../outbox/outbox';
 import { firstCause } from '../../platform/all-in-order';
 import { inTransaction, requestTransaction } from '../../platform/database';
-import { GatewayError } from '../../platform/errors';
+import { GatewayError, rethrowAsUnavailable } from '../../platform/errors';
 import { TransactionEntity, type TransactionStatus } from '../../transactions/entity';
 import { type AcceptedKind, toTransfer } from './accepted-kind';
 import { awaitApproval } from '../screen/await-approval';
@@ -98,10 +98,7 @@ async function storeRefusal(
     await recordRefusal(manager, parsed, refusal);
     await storeAnswer(manager, refusal);
   };
-  await inTransaction(database, store, requestTransaction).catch((error: unknown) => {
-    if (!(error instanceof GatewayError) || error.code !== 'outcome_unknown') throw error;
-    throw new GatewayError('unavailable', 'The database is unreachable', { cause: error, retryAfterSeconds: 2 });
-  });
+  await inTransaction(database, store, requestTransaction).catch(rethrowAsUnavailable);
 }
 
 /** The same transfer is stored since this request began, or another one has its external id: nothing of this one is kept. */

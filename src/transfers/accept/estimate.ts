@@ -4,7 +4,7 @@ import type { LedgerAccountRef } from '../../ledger/entries';
 import type { HeldBalance } from '../../ledger/posting';
 import { assertOrdersCompared } from '../../orders/reconcile-required';
 import { inTransaction, requestTransaction } from '../../platform/database';
-import { GatewayError } from '../../platform/errors';
+import { GatewayError, rethrowAsUnavailable } from '../../platform/errors';
 import { newId } from '../../platform/ids';
 import { transferType } from '../../transactions/types';
 import { explainIfUncovered, readHeldBalances } from '../hold';
@@ -47,10 +47,7 @@ export async function estimateTransfer(deps: EstimateDependencies, request: Tran
     await manager.query('set transaction read only');
     return estimate(deps, manager, parsed);
   };
-  return inTransaction(deps.database, read, requestTransaction).catch((error: unknown) => {
-    if (!(error instanceof GatewayError) || error.code !== 'outcome_unknown') throw error;
-    throw new GatewayError('unavailable', 'The database is unreachable', { cause: error, retryAfterSeconds: 2 });
-  });
+  return inTransaction(deps.database, read, requestTransaction).catch(rethrowAsUnavailable);
 }
 
 async function estimate(deps: EstimateDependencies, manager: EntityManager, parsed: ParsedTransfer): Promise<TransferEstimate> {

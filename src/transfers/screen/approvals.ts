@@ -16,7 +16,7 @@ export interface ApprovalsDependencies {
   log: Logger;
 }
 
-const news = { approve: 'transfer_approved', reject: 'transfer_ended' } as const satisfies Record<DecisionKind, string>;
+const messageKinds = { approve: 'transfer_approved', reject: 'transfer_ended' } as const satisfies Record<DecisionKind, string>;
 
 /**
  * Decisions about transfers that wait for an approval. Checked and stored in one database transaction with the second factor; the workflow is
@@ -40,15 +40,15 @@ export class Approvals {
         if (transfer?.approvedAt) throw notAwaiting('The transfer is already approved');
       },
     );
-    this.tell(clientId, { txId, decision, outcome: { done: decided, error: null } });
+    this.notify(clientId, { txId, decision, outcome: { done: decided, error: null } });
   }
 
   /**
    * Approves and rejects several transfers with one code, each for itself: one that is refused keeps no other from being decided. All of them, the
    * use of the code and the stored answer are one database transaction.
    * @returns what became of each, in the order of the decisions.
-   * @throws GatewayError as MfaService.authorize, unavailable, reconcile_required: nothing is decided then; not_awaiting_approval when the
-   * same code has carried out the same request before.
+   * @throws GatewayError as MfaService.authorize, unavailable, reconcile_required: nothing is decided then, unless the outcome is unknown;
+   * not_awaiting_approval when the same code has carried out the same request before.
    */
   async decide(
     request: MfaRequest,
@@ -81,12 +81,12 @@ export class Approvals {
     const items = await mfa.authorize(request, decideAll, assertNotCarriedOut).catch((error: unknown) => {
       throw toReconcileRequired(error) ?? error;
     });
-    for (const item of items) this.tell(clientId, item);
+    for (const item of items) this.notify(clientId, item);
     return items;
   }
 
-  /** A client may repeat a call: each message would stay in the history of the workflow, so it is told once. */
-  private tell(clientId: string, { txId, decision, outcome }: DecidedItem): void {
-    if (outcome.done?.isNew) this.deps.outbox.deliverSoon({ kind: news[decision], subjectId: txId, clientId });
+  /** A client may repeat a call: each message would stay in the history of the workflow, so it is sent once. */
+  private notify(clientId: string, { txId, decision, outcome }: DecidedItem): void {
+    if (outcome.done?.isNew) this.deps.outbox.deliverSoon({ kind: messageKinds[decision], subjectId: txId, clientId });
   }
 }

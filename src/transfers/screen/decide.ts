@@ -42,7 +42,7 @@ export async function decide(manager: EntityManager, request: MfaRequest, { txId
   if (isDecided(transfer, decision)) return { status: transfer.status, isNew: false };
   const refusal = await whyUndecidable(manager, transfer);
   if (refusal) throw refusal;
-  return { status: await acts[decision](manager, request, transfer), isNew: true };
+  return { status: await decisionHandlers[decision](manager, request, transfer), isNew: true };
 }
 
 /** Why nobody can approve or reject the transfer now; null: a user can, but its requester not always approve it. */
@@ -56,9 +56,9 @@ const isDecided = ({ approvedAt, status, failureCode }: TransactionEntity, decis
     ? approvedAt !== null && status !== 'CANCELLED' && status !== 'REJECTED'
     : status === 'REJECTED' && failureCode === approvalRejected.code;
 
-type Act = (manager: EntityManager, request: MfaRequest, transfer: TransactionEntity) => Promise<TransactionStatus>;
+type DecisionHandler = (manager: EntityManager, request: MfaRequest, transfer: TransactionEntity) => Promise<TransactionStatus>;
 
-const acts: Record<DecisionKind, Act> = {
+const decisionHandlers: Record<DecisionKind, DecisionHandler> = {
   approve: async (manager, { caller, requestId }, transfer) => {
     const { txId, clientId } = transfer;
     if (transfer.requestedBy === caller.userId && (await needsAnotherApprover(manager, caller)))

@@ -145,10 +145,11 @@ describe('what would be accepted', () => {
     await holder.query('select 1 from wallet_limits for update');
     await holder.query('select 1 from ledger_accounts for update');
     await holder.query('select 1 from wallets for update');
-    const answer = await estimate(valid());
-    await holder.rollbackTransaction();
-    await holder.release();
-    await sql('delete from wallet_limits where wallet_id = $1', [funded.wallet.walletId]);
+    const answer = await estimate(valid()).finally(async () => {
+      await holder.rollbackTransaction();
+      await holder.release();
+      await sql('delete from wallet_limits where wallet_id = $1', [funded.wallet.walletId]);
+    });
     expect([answer.status, answer.body['would_be_accepted']]).toEqual([200, true]);
     const started = fixture.workflows.started.length;
     await fixture.dispatch();
@@ -297,7 +298,7 @@ describe('what would be refused: with the code, the text and the members of POST
           { token_symbol: 'ETH', needed: null },
         ],
       });
-    }).finally(() => void sql('update chain_cursors set fee_levels_at = now()'));
+    }).finally(() => sql('update chain_cursors set fee_levels_at = now()'));
   });
 });
 

@@ -43,6 +43,7 @@ export const beforeSigning = {
     ended,
     'REJECTED approval_expired',
   ],
+  'transfer-rejected-by-user': ['screenTransfer: awaiting_approval', 'signal transferEnded', ended, 'REJECTED approval_rejected'],
   'transfer-rejected-approval-expired-in-run': [
     'screenTransfer: awaiting_approval',
     'timer',

@@ -104,7 +104,7 @@ describe('an address with a wrong checksum is told from a text that is no addres
     for (const [, text] of invalidSolanaAddresses) expect(wrong(text, 'solana')).toBe(false);
   });
 
-  test('a long text is looked at in no time', () => {
+  test('a long text has no wrong checksum', () => {
     for (const chain of ['ethereum', 'tron', 'bitcoin'])
       for (const letter of ['T', '1', 'b', 'bc1q', '0x5a']) expect(wrong(letter.repeat(100_000), chain)).toBe(false);
   });
