@@ -286,7 +286,7 @@ export interface paths {
         put?: never;
         /**
          * Approve and reject transfers that are AWAITING_APPROVAL, up to 100 with one code
-         * @description Each decision is carried out or refused for itself, and `results` says which: the answer is 200 also when all of them were refused. An approval is that of POST /transactions/{tx_id}/approve. A rejected transfer is REJECTED with `approval_rejected`, and its funds are unlocked; who requested it may reject it too. A transfer that was decided in the same way before is no error. Any other answer than 200 means that nothing was decided. Send an Idempotency-Key: a retry with the same key and body gets the first answer again.
+         * @description Each decision is carried out or refused for itself, and `results` says which: the answer is 200 also when all of them were refused. An approval is that of POST /transactions/{tx_id}/approve. A rejected transfer is REJECTED with `approval_rejected`, and its funds are unlocked; who requested it may reject it too. A transfer that was decided in the same way before is no error. Any other answer than 200 means that nothing was decided, except 503 `outcome_unknown` and the 409 of a code that has decided the same before. Send an Idempotency-Key: a retry with the same key and body gets the first answer again.
          */
         post: operations["decideApprovals"];
         delete?: never;
@@ -367,7 +367,7 @@ export interface paths {
         put?: never;
         /**
          * Delete and add entries, up to 100 together with one code
-         * @description Each change is carried out or refused for itself, as the routes for a single one do, and the answer says which: it is 200 also when all of them were refused. Any other answer means that nothing was changed. Send an Idempotency-Key: a retry with the same key and body gets the first answer again.
+         * @description Each change is carried out or refused for itself, as the routes for a single one do, and the answer says which: it is 200 also when all of them were refused. Any other answer means that nothing was changed, except 503 `outcome_unknown` and the 409 of a code that has carried out the same before. Send an Idempotency-Key: a retry with the same key and body gets the first answer again.
          */
         post: operations["changeSecurityFactors"];
         delete?: never;
@@ -1187,7 +1187,7 @@ export interface components {
          *     - `reconcile_required` (503): Orders of the signing nodes are missing or not compared
          *     - `chain_unavailable` (503): Chain unavailable
          *     - `approval_expired` (403): Not approved in time
-         *     - `approval_rejected` (403): Rejected by a user who could have approved it
+         *     - `approval_rejected` (403): Rejected by a user
          *     - `fee_above_bound` (400): Network fee above what could be locked
          *     - `would_revert` (400): Not sent: the chain would refuse it
          *     - `not_estimated` (503): The chain could not say what the transaction would cost
@@ -1450,7 +1450,7 @@ export interface components {
             expires_at: string | null;
             /**
              * Format: uuid
-             * @description The user who requested it, who may not approve it where another user could. null: not known after a restore
+             * @description The user who requested it, who may not approve it where another user could, unless the client's policy allows it. null: not known after a restore
              * @example 0198a2b4-6f1e-7c3d-9a55-0f6c1d2e3b4a
              */
             requested_by: string | null;

@@ -1,6 +1,7 @@
 import type { Caller, IdempotencyContext } from '../http/context';
 import type { LimitOffset } from '../http/pagination';
 import type { WorkflowOutbox } from '../outbox/outbox';
+import { readCommitted } from '../platform/database';
 import { notFound } from '../platform/errors';
 import type { AttestationEntity } from './attestation-entity';
 import type { AttestedKeys } from './attested-keys';
@@ -41,7 +42,7 @@ export class WalletService {
       { userId, requestId },
     );
     this.outbox.deliverSoon({ kind: 'start_key_generation', subjectId: walletId, clientId });
-    return this.get(clientId, walletId);
+    return readCommitted(() => this.get(clientId, walletId));
   }
 
   async get(clientId: string, walletId: string): Promise<ShownWallet> {

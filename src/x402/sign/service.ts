@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Caller, IdempotencyContext } from '../../http/context';
 import type { WorkflowOutbox } from '../../outbox/outbox';
+import { readCommitted } from '../../platform/database';
 import { notFound } from '../../platform/errors';
 import type { AcceptDependencies } from '../../transfers/accept/accept';
 import type { Wait } from '../prefer';
@@ -41,7 +42,8 @@ export class SignService {
     const { txId: accepted, replayed } = await acceptPayment(this.deps, asked);
     const { chain } = asked.parsed;
     if (!replayed) this.deps.outbox.deliverSoon({ kind: 'start_transfer', subjectId: accepted, clientId, chain: chain.name });
-    return { payment: await this.wait(clientId, accepted, wait === 'usual' ? usualWaitMs : (wait.ms ?? 0)), replayed };
+    const waitMs = wait === 'usual' ? usualWaitMs : (wait.ms ?? 0);
+    return { payment: await readCommitted(() => this.wait(clientId, accepted, waitMs), { tx_id: accepted }), replayed };
   }
 
   /** @throws GatewayError not_found. */
