@@ -137,7 +137,7 @@ export async function inTransaction<T, Read = undefined>(
  * Reads what a request has committed, for its answer: where the database does not answer by then, the request is carried out all the same.
  * @throws GatewayError outcome_unknown with the members `extra`; not unavailable, which says that nothing was written.
  */
-export async function readCommitted<T>(read: () => Promise<T>, extra: Record<string, unknown> = {}): Promise<T> {
+export async function readCommitted<T>(read: () => Promise<T>, extra: Record<string, string> = {}): Promise<T> {
   return read().catch((error: unknown) => {
     if (!isDatabaseDown(error)) throw error;
     throw new GatewayError(
