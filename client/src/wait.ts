@@ -1,5 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+/** Node ends a timer with a longer time at once. */
+export const longestTimerMs = 2_147_483_647;
+
+export const isTimer = (ms: number, shortest: number): boolean => ms >= shortest && ms <= longestTimerMs;
+
 /** @throws the reason of the signal as soon as it is aborted, also when it was before. */
 export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();
