@@ -56,13 +56,17 @@ export class GatewayClient {
    * Asks for a transfer, which is accepted then and not over: `waitForTransfer`.
    * @param idempotencyKey 1 to 255 printable ASCII characters, stored with your order before the call: after a crash or NoAnswerError the same
    *   transfer with the same key pays once
+   * @throws TypeError for another key: without one, no repeat would be safe
    */
-  transfer(idempotencyKey: string, body: Schemas['CreateTransferRequest'], signal?: AbortSignal) {
+  async transfer(idempotencyKey: string, body: Schemas['CreateTransferRequest'], signal?: AbortSignal) {
+    if (typeof idempotencyKey !== 'string' || !/^[ -~]{1,255}$/.test(idempotencyKey))
+      throw new TypeError('idempotencyKey has to be 1 to 255 printable ASCII characters');
     return this.post('/transfer', { params: { header: { 'Idempotency-Key': idempotencyKey } }, body, ...(signal && { signal }) });
   }
 
   /**
    * The transaction once it is CONFIRMED, FAILED, REJECTED or CANCELLED. NEEDS_ATTENTION is no end: an operator of the gateway acts.
+   * Not for deposits, which have other states: their webhooks tell, or `get`.
    * @throws WaitTimeoutError: it goes on, and can be waited for again
    */
   waitForTransfer(txId: string, options: WaitOptions<TransactionAnswer> = {}): Promise<TransactionAnswer> {

@@ -24,7 +24,7 @@ export class ProblemError extends ClientError {
    * @param request method and path, without the query
    * @param problem the answer's body, null unless it is a problem document
    * @param headers of the answer
-   * @param attempts how many times the request was sent
+   * @param attempts how many there were; what is sent once more with a new token after a 401 belongs to the same one
    */
   constructor(
     readonly status: number,
@@ -64,7 +64,7 @@ export class NoAnswerError extends ClientError {
     readonly attempts: number,
     cause: unknown,
   ) {
-    super(`${request} got no answer (sent ${attempts} ${attempts === 1 ? 'time' : 'times'})`, { cause });
+    super(`${request} got no answer in ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`, { cause });
   }
 }
 

@@ -21,7 +21,7 @@ const maxPages = 100_000;
 
 /**
  * The items of a list, the pages being asked for as they are needed: by cursor where the list has one, which shows every item once, else by
- * number, where an item may come twice while others arrive.
+ * number, where an item may come twice while others arrive, and be missed while others leave the list.
  * @param query filters and `page_size`; `after` or `page` say where to begin
  */
 export async function* readList(read: (query: Query) => Promise<Page>, query: Query): AsyncGenerator<unknown, void, undefined> {

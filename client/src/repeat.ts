@@ -3,7 +3,7 @@ import { pause } from './wait';
 
 /** How often and how long a request is repeated. Times in milliseconds. */
 export interface RepeatLimits {
-  /** Requests sent in all, the first one included. */
+  /** Attempts in all, the first one included. What is sent once more with a new token after a 401 belongs to the same attempt. */
   attempts: number;
   /** From the first request to the last answer. */
   totalMs: number;
@@ -17,14 +17,19 @@ export const defaultLimits: RepeatLimits = { attempts: 6, totalMs: 120_000, atte
 
 const longestPauseMs = 60_000;
 const inProgressMs = 2_000;
-/** Nothing was stored: may be repeated also without a key (docs/integration.md, "Repeat safely"). */
-const nothingStored = ['unavailable', 'chain_unavailable', 'reconcile_required'];
+/**
+ * Nothing was stored: may be repeated also without a key (docs/integration.md, "Repeat safely"). `unavailable` is none of them: the database
+ * may have gone away after it has stored the request.
+ */
+const nothingStored = ['chain_unavailable', 'reconcile_required'];
 
 interface Repeated {
   /** Method and path, for errors. */
   request: string;
   /** Reading, or with an Idempotency-Key: it is done once, however often it arrives. */
   safe: boolean;
+  /** Its body has the code of a second factor. */
+  hasCode?: boolean;
   limits: RepeatLimits;
   signal?: AbortSignal;
 }
@@ -36,7 +41,7 @@ interface Repeated {
  */
 export async function repeat(
   send: (timeoutMs: number) => Promise<Response>,
-  { request, safe, limits, signal }: Repeated,
+  { request, safe, hasCode, limits, signal }: Repeated,
 ): Promise<Response> {
   const endsAt = performance.now() + limits.totalMs;
   for (let attempt = 1; ; attempt += 1) {
@@ -44,7 +49,7 @@ export async function repeat(
     try {
       const answer = await send(Math.min(limits.attemptMs, endsAt - performance.now()));
       // openapi-fetch would show a part of anything else in an error
-      if (answer.ok && mediaTypeOf(answer) === 'application/json') return answer;
+      if (answer.ok && (await isJson(answer))) return answer;
       failure = new ProblemError(answer.status, request, await problemOf(answer), answer.headers, attempt);
     } catch (error) {
       signal?.throwIfAborted();
@@ -52,7 +57,7 @@ export async function repeat(
       if (error instanceof ClientError) throw error;
       failure = new NoAnswerError(request, attempt, error);
     }
-    const waitMs = pauseAfter(failure, { attempt, safe, pauseMs: limits.pauseMs });
+    const waitMs = pauseAfter(failure, { attempt, safe, hasCode, pauseMs: limits.pauseMs });
     if (waitMs === null || attempt >= limits.attempts || performance.now() + waitMs >= endsAt) throw failure;
     await pause(waitMs, signal);
   }
@@ -64,9 +69,11 @@ export async function repeat(
  */
 export function pauseAfter(
   failure: ProblemError | NoAnswerError,
-  { attempt, safe, pauseMs }: { attempt: number; safe: boolean; pauseMs: number },
+  { attempt, safe, hasCode = false, pauseMs }: { attempt: number; safe: boolean; hasCode?: boolean; pauseMs: number },
   random: () => number = Math.random,
 ): number | null {
+  // after the pause the code may be an old one, which the gateway counts as a wrong one
+  if (hasCode && failure instanceof ProblemError && failure.status === 429) return null;
   const shortest = shortestPause(failure, safe, pauseMs);
   if (shortest === null) return null;
   const grows = failure instanceof NoAnswerError || failure.status >= 500;
@@ -88,6 +95,16 @@ function shortestPause(failure: ProblemError | NoAnswerError, safe: boolean, pau
 
 const mediaTypeOf = ({ headers }: Response): string | undefined =>
   headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
+
+async function isJson(answer: Response): Promise<boolean> {
+  if (mediaTypeOf(answer) !== 'application/json') return false;
+  try {
+    JSON.parse(await answer.clone().text());
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** Null unless it is a problem document. */
 async function problemOf(answer: Response): Promise<Problem | null> {

@@ -29,10 +29,10 @@ export async function sendOnce(
   { method, url, headers, body }: Outgoing,
   { timeoutMs, signal }: { timeoutMs: number; signal?: AbortSignal },
 ): Promise<Response> {
+  signal?.throwIfAborted();
   const ended = new AbortController();
   const timer = setTimeout(() => ended.abort(new Error(`no answer within ${timeoutMs / 1_000} s`)), timeoutMs);
   const stop = () => ended.abort(signal?.reason);
-  signal?.throwIfAborted();
   signal?.addEventListener('abort', stop, { once: true });
   try {
     const answer = await fetch(url, { method, headers, body, redirect: 'manual', signal: ended.signal });

@@ -1,6 +1,7 @@
 import { repeat, type RepeatLimits } from './repeat';
 import { type Fetch, nameOf, type Outgoing, sendOnce, toOutgoing } from './send';
 import { AccessToken, isHeaderValue } from './token';
+import { isTimer, longestTimerMs } from './wait';
 
 interface SenderOptions {
   baseUrl: string;
@@ -22,7 +23,7 @@ export class Sender {
     for (const [name, value] of Object.entries({ apiKey, apiSecret }))
       if (!isHeaderValue(value)) throw new TypeError(`${name} has to be printable ASCII without spaces`);
     for (const [name, value] of Object.entries(limits))
-      if (!(Number.isFinite(value) && value >= 0)) throw new TypeError(`limits.${name} has to be a number from 0 on`);
+      if (!isTimer(value, 0)) throw new TypeError(`limits.${name} has to be a number from 0 to ${longestTimerMs}`);
     this.#fetch = fetch;
     this.#limits = limits;
     const url = `${baseUrl.replace(/\/+$/, '')}/auth/token`;
@@ -34,23 +35,26 @@ export class Sender {
     const outgoing = await toOutgoing(request);
     const safe = outgoing.method === 'GET' || outgoing.headers.has('idempotency-key');
     let renewed = false;
+    // what this takes has limits of its own, and is not taken from the request's
+    let first: string | null = await this.token.get(signal);
     return repeat(
       async (timeoutMs) => {
-        const endsAt = performance.now() + timeoutMs;
-        const attempt = (token: string) => {
+        let leftMs = timeoutMs;
+        const attempt = async (token: string) => {
           outgoing.headers.set('authorization', `Bearer ${token}`);
-          return sendOnce(this.#fetch, outgoing, {
-            timeoutMs: Math.max(1, endsAt - performance.now()),
-            ...(signal && { signal }),
-          });
+          const beganMs = performance.now();
+          const answer = await sendOnce(this.#fetch, outgoing, { timeoutMs: Math.max(1, leftMs), ...(signal && { signal }) });
+          leftMs -= performance.now() - beganMs;
+          return answer;
         };
-        const token = await this.token.get(signal);
+        const token = first ?? (await this.token.get(signal));
+        first = null;
         const answer = await attempt(token);
         if (answer.status !== 401 || renewed) return answer;
         renewed = true;
         return attempt(await this.token.get(signal, token));
       },
-      { request: nameOf(outgoing), safe, limits: this.#limits, ...(signal && { signal }) },
+      { request: nameOf(outgoing), safe, hasCode: hasCode(outgoing), limits: this.#limits, ...(signal && { signal }) },
     );
   }
 
@@ -62,6 +66,9 @@ export class Sender {
     });
   }
 }
+
+/** In JSON, text within a value would have its quotation marks escaped. */
+const hasCode = ({ body }: Outgoing): boolean => body !== null && Buffer.from(body).includes('"mfa_code"');
 
 function isWebUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;

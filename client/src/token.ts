@@ -14,7 +14,7 @@ export class AccessToken {
   #current: Token | null = null;
   #renewal: Promise<Token> | null = null;
 
-  /** @param request asks for a token, with limits of its own */
+  /** @param request asks for a token, with limits of its own; resolves with JSON */
   constructor(private readonly request: () => Promise<Response>) {}
 
   /**
@@ -31,8 +31,7 @@ export class AccessToken {
   private async renew(): Promise<Token> {
     const askedAtMs = performance.now();
     const answer = await this.request();
-    // the error of a body that is no JSON shows a part of it
-    const body = (await answer.json().catch(() => null)) as { token?: unknown; expires_in?: unknown } | null;
+    const body = (await answer.json()) as { token?: unknown; expires_in?: unknown } | null;
     const { token, expires_in: seconds } = body ?? {};
     if (typeof token !== 'string' || !isHeaderValue(token) || typeof seconds !== 'number')
       throw new ClientError('the answer to POST /auth/token has no token');

@@ -1,10 +1,10 @@
 import { NoAnswerError, ProblemError, WaitTimeoutError } from './errors';
-import { pause } from './wait';
+import { isTimer, longestTimerMs, pause } from './wait';
 
 export interface WaitOptions<T> {
   /** How long to wait in all; 10 minutes unless given. */
   timeoutMs?: number;
-  /** Pause before the second read, and the shortest one; it grows up to 20 times. 500 unless given. */
+  /** Pause before the second read, and the shortest one, at least 1; it grows up to 20 times. 500 unless given. */
   intervalMs?: number;
   /** Ends the wait; what is waited for goes on. */
   signal?: AbortSignal;
@@ -15,7 +15,7 @@ export interface WaitOptions<T> {
 /**
  * Reads a state until it is one that is waited for. While the gateway does not answer, or only that it cannot, the wait goes on.
  * @param read with a signal that ends it together with the wait
- * @throws WaitTimeoutError; the reason of the signal; what `read` and `onRead` throw, for refusals
+ * @throws TypeError for times that cannot be waited for; WaitTimeoutError; the reason of the signal; what `read` and `onRead` throw, for refusals
  */
 export async function waitUntil<T>(
   what: string,
@@ -23,6 +23,8 @@ export async function waitUntil<T>(
   isDone: (state: T) => boolean,
   { timeoutMs = 600_000, intervalMs = 500, signal, onRead }: WaitOptions<T> = {},
 ): Promise<T> {
+  for (const [name, ms, shortest] of [['timeoutMs', timeoutMs, 0] as const, ['intervalMs', intervalMs, 1] as const])
+    if (!isTimer(ms, shortest)) throw new TypeError(`${name} has to be a number from ${shortest} to ${longestTimerMs}`);
   signal?.throwIfAborted();
   const ended = new AbortController();
   const outOfTime = () => ended.abort(new WaitTimeoutError(`waited ${timeoutMs / 1_000} s for ${what}`));
@@ -30,7 +32,7 @@ export async function waitUntil<T>(
   const stop = () => ended.abort(signal?.reason);
   signal?.addEventListener('abort', stop, { once: true });
   try {
-    for (let pauseMs = intervalMs; ; pauseMs = Math.min(pauseMs * 1.5, intervalMs * 20)) {
+    for (let pauseMs = intervalMs; ; pauseMs = Math.min(pauseMs * 1.5, intervalMs * 20, longestTimerMs)) {
       const state = await readOnce(read, ended.signal);
       if (state !== undefined) {
         onRead?.(state);

@@ -1,5 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+/** Node ends a timer with a longer time at once. */
+export const longestTimerMs = 2_147_483_647;
+
+export const isTimer = (ms: unknown, shortest: number): boolean =>
+  typeof ms === 'number' && ms >= shortest && ms <= longestTimerMs;
+
 /** @throws the reason of the signal as soon as it is aborted, also when it was before. */
 export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();

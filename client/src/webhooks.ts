@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import { Webhook } from 'standardwebhooks';
 import { WebhookSignatureError } from './errors';
 import type { webhooks } from './generated';
@@ -25,6 +26,9 @@ const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
  */
 export function verifyWebhook(secret: string, body: string | Uint8Array, headers: ReceivedHeaders): VerifiedWebhook {
   const webhook = webhookOf(secret);
+  // such as the object that a parser of JSON in the program has made of it
+  if (typeof body !== 'string' && !types.isUint8Array(body))
+    throw new WebhookSignatureError('the body has to be the text or the bytes that were received');
   const given = Object.fromEntries(names.map((name) => [name, headerOf(headers, name)]));
   const text = typeof body === 'string' ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   let event: unknown;

@@ -93,6 +93,7 @@ export async function payOn(
 export async function confirmed(api: GatewayClient, txId: string, onRead?: (state: Transaction) => void): Promise<Transaction> {
   const transaction = await api.waitForTransfer(txId, {
     timeoutMs,
+    intervalMs: 100,
     onRead: (state) => {
       onRead?.(state);
       if (state.status === 'NEEDS_ATTENTION')

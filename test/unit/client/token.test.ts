@@ -20,7 +20,23 @@ test('one token serves all requests at once, and is asked for with the key', asy
   for (const { headers } of fake.seen) expect(headers).not.toHaveProperty('x-api-secret');
 });
 
-test('a token is renewed before it expires', async () => {
+test('a token is renewed half a minute before it expires', async () => {
+  let nowMs = 1_000;
+  const clock = jest.spyOn(performance, 'now').mockImplementation(() => nowMs);
+  try {
+    const client = fake.client();
+    await client.accessToken();
+    nowMs += 869_000;
+    await client.get('/wallets');
+    nowMs += 2_000;
+    await client.get('/wallets');
+    expect(tokensSeen()).toEqual(['Bearer token-1', 'Bearer token-2']);
+  } finally {
+    clock.mockRestore();
+  }
+});
+
+test('a token that lives no longer than the margin is renewed too', async () => {
   // of one that lives no longer than the margin, half is used
   fake.expiresIn = 0;
   const client = fake.client();

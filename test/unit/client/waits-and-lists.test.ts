@@ -36,6 +36,16 @@ describe('waiting', () => {
     await expect(fake.client().waitForTransfer('t', { ...quick, timeoutMs: 300 })).rejects.toThrow(WaitTimeoutError);
   });
 
+  test.each([
+    [{ timeoutMs: 2_147_483_648 }, 'timeoutMs has to be a number from 0 to 2147483647'],
+    [{ timeoutMs: NaN }, 'timeoutMs has to be a number from 0 to 2147483647'],
+    [{ intervalMs: 0 }, 'intervalMs has to be a number from 1 to 2147483647'],
+    [{ intervalMs: 2_147_483_648 }, 'intervalMs has to be a number from 1 to 2147483647'],
+  ])('%j is refused before anything is sent', async (times, message) => {
+    await expect(fake.client().waitForTransfer('t', times)).rejects.toThrow(new TypeError(message));
+    expect(fake.tokens).toHaveLength(0);
+  });
+
   test('ends with its signal', async () => {
     fake.replies = [status('PENDING')];
     const controller = new AbortController();

@@ -65,7 +65,9 @@ test.each([
   ['signed text that is no JSON', 'whsec_', signed('whsec_')],
   ['signed JSON that is no event', '[]', signed('[]')],
   ['nothing, signed', '', signed('')],
-])('is refused: %s', (_, body, headers) => {
+  ['parsed JSON', sent as never, signed()],
+  ['no body', undefined as never, signed()],
+])('is refused: %s', (_, body: string, headers) => {
   let error: unknown;
   try {
     verifyWebhook(secret, body, headers);
