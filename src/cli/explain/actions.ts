@@ -38,7 +38,10 @@ export interface ActionFacts {
 
 const maxResends = 5;
 
-/** Only those that would be taken now: the commands and the API ask the same functions, and the workflow's own validators have answered. */
+/**
+ * Only those that would be taken now: the commands and the API ask the same functions, and the workflow's own validators have answered.
+ * Whether an account may be used again (`unfreeze`, `accept-count`) is not decided here: an operator has to find that out first.
+ */
 export function findActions(facts: ActionFacts): Action[] {
   return [retry(facts), abandon(facts), ...byClient(facts), ...aboutAccount(facts), ...resend(facts)].filter(
     (action) => action !== null,
@@ -98,14 +101,19 @@ function aboutAccount({ tx, frozen, doubted }: ActionFacts): Action[] {
       command: `gateway asset unfreeze ${id}`,
       effect: `Transfers of ${symbol} from this account are sent again; its cause has to be examined first: ${reason}`,
     })),
-    ...doubted.map(({ accountId, chain, reported }): Action => ({
-      name: 'accept-count',
-      by: 'operator',
-      command: `gateway account accept-count ${accountId} ${chain} ${reported}`,
-      effect: `${reported} transactions of the account count as executed, and its next one is begun behind them; find out first who has signed them`,
-    })),
+    ...doubted.map(acceptCount),
   ];
 }
+
+/** Without the count: what the alarm reports is the word of one endpoint, and it may have more that is not final, or not true. */
+export const acceptCount = ({ accountId, chain }: Pick<DoubtedOrdinal, 'accountId' | 'chain'>): Action => ({
+  name: 'accept-count',
+  by: 'operator',
+  command: `gateway account accept-count ${accountId} ${chain} <count>`,
+  effect:
+    'So many transactions of the account count as executed, and its next one is begun behind them. After a restore `gateway reconcile` comes ' +
+    'first; otherwise compare the count with a block explorer, find out who has signed them, and count only what is final',
+});
 
 const resend = ({ deliveries }: ActionFacts): Action[] =>
   deliveries

@@ -45,7 +45,7 @@ export async function explainTransaction(sources: ExplainSources, tx: Transactio
   const undelivered = await rows.findUndelivered(manager, tx.txId);
   const deliveries = await rows.findDeliveries(manager, tx.txId);
   const frozen = await rows.findFrozen(manager, tx);
-  const doubted = (await findDoubtedOrdinals(manager, tx.chain)).filter(({ accountId }) => accountId === tx.accountId);
+  const doubted = tx.accountId === null ? [] : await findDoubtedOrdinals(manager, tx.chain, tx.accountId);
   const definition = chains.find(({ name }) => name === tx.chain);
   const abandoned = findAbandoned(tx, definition);
   const behind = await findBefore(manager, tx);

@@ -67,6 +67,14 @@ describe('what can be done', () => {
     ],
   ])('%s', (_why, changes, expected) => expect(names(changes)).toEqual(expected));
 
+  test('the count to accept is for the operator to find', () => {
+    const doubted = [{ accountId: 'a', chain: 'base', reported: 4_711n, expected: 3n }];
+    const [action] = findActions(facts({ tx: tx(signed), doubted }));
+    expect(action?.command).toBe('gateway account accept-count a base <count>');
+    expect(action?.effect).toContain('After a restore `gateway reconcile` comes first');
+    expect(JSON.stringify(action)).not.toContain('4711');
+  });
+
   test('a failed delivery is sent again while its endpoint is enabled', () => {
     const delivery = { delivery_id: 'd', webhook_id: 'w', kind: 'transaction.updated', tx_status: null } as const;
     const of = (status: string, endpoint: 'enabled' | 'disabled') =>
