@@ -26,10 +26,12 @@ export interface ActionFacts {
   tx: TransactionEntity;
   attempts: Attempts;
   workflow: WorkflowView;
-  /** How transactions of its type are abandoned on its chain; null: they are not signed. */
+  /** How transactions of its type are abandoned on its chain; null: they are not signed, or GATEWAY_ENV does not have the chain. */
   abandoned: FamilyRules['abandoned'] | null;
   /** Of `whyUndecidable`. */
   approvalRefusal: GatewayError | null;
+  /** Of `areOrdersCompared`: until then nothing that is not signed is ended. */
+  areOrdersCompared: boolean;
   frozen: FrozenAsset[];
   /** Of its account on its chain. */
   doubted: DoubtedOrdinal[];
@@ -62,18 +64,25 @@ function retry({ tx, workflow }: ActionFacts): Action | null {
   return { ...action, effect: 'A new run of its workflow starts at once, and continues from the state in the database' };
 }
 
+const abandonEffects: Record<FamilyRules['abandoned'], string> = {
+  cancel:
+    'A cancellation is signed and sent, which costs a fee and uses up what the attempts would spend; once it is final, it ends as FAILED and everything is unlocked, unless an attempt is executed first',
+  expiry:
+    'Nothing more is signed or sent; once no attempt can be executed any more, it ends as FAILED and everything is unlocked',
+};
+
 function abandon({ tx, attempts, workflow, abandoned }: ActionFacts): Action | null {
   const isExecuted = attempts.inclusions.length > 0;
   if (!workflow.possible?.abandon || whyNotAbandoned(tx, { isExecuted, isRunning: workflow.state === 'open' })) return null;
   const effect = attempts.allImpossible
     ? 'Every endpoint is asked once more; if all show that no attempt can be executed any more, it ends as FAILED and everything is unlocked'
-    : abandoned === 'cancel'
-      ? 'A cancellation is signed and sent, which costs a fee and uses up what the attempts would spend; once it is final, it ends as FAILED and everything is unlocked, unless an attempt is executed first'
-      : 'Nothing more is signed or sent; once no attempt can be executed any more, it ends as FAILED and everything is unlocked';
+    : abandoned === null
+      ? 'How transactions of its chain end is not known here: GATEWAY_ENV is of another environment'
+      : abandonEffects[abandoned];
   return { name: 'abandon', by: 'operator', command: `gateway transfers abandon ${tx.txId}`, effect };
 }
 
-function byClient({ tx, approvalRefusal }: ActionFacts): Action[] {
+function byClient({ tx, approvalRefusal, areOrdersCompared }: ActionFacts): Action[] {
   // nobody calls the API for the house
   if (tx.clientId === houseClientId) return [];
   const path = `/transactions/${tx.txId}`;
@@ -83,13 +92,20 @@ function byClient({ tx, approvalRefusal }: ActionFacts): Action[] {
     command: `POST ${path}/approve (with an mfa_code)`,
     effect: 'It goes on; where another user of the client has a second factor, the one who has requested it cannot approve it',
   };
+  const reject: Action = {
+    name: 'reject',
+    by: 'client',
+    command: `POST /approvals (decisions: tx_id ${tx.txId} with the decision reject; with an mfa_code)`,
+    effect: 'It ends as REJECTED, and everything is unlocked; who has requested it may reject it too',
+  };
   const cancel: Action = {
     name: 'cancel',
     by: 'client',
     command: `POST ${path}/cancel`,
     effect: 'It ends as CANCELLED, and everything is unlocked',
   };
-  return [...(approvalRefusal ? [] : [approve]), ...(whyNotCancelled(tx) ? [] : [cancel])];
+  const ends = areOrdersCompared ? [...(approvalRefusal ? [] : [reject]), ...(whyNotCancelled(tx) ? [] : [cancel])] : [];
+  return [...(approvalRefusal ? [] : [approve]), ...ends];
 }
 
 function aboutAccount({ tx, frozen, doubted }: ActionFacts): Action[] {
