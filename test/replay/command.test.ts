@@ -73,6 +73,7 @@ test('the command ends with 0 when a file replays, and with 1 and both sides whe
   expect(bad.stdout).toMatch(
     /\nDIVERGES in the workflow task of event 26: .*\n +the history has +activity announce\n +the code asks for +activity broadcast\n/,
   );
+  expect(bad.stdout).toContain('`patched` and the end of a run are in the list of the history alone');
   expect(bad.status).toBe(1);
 }, 180_000);
 
