@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { projectRoot } from '../paths';
+import { fail } from './failure';
 import { loadHistory } from './source';
 
 /** npm run replay:add -- <tx-id | workflow-id | file> <name> [--run <run-id>]: commits a run's history to the replay tests. */
@@ -25,7 +26,4 @@ async function main(): Promise<void> {
   console.log(`wrote ${path.relative(process.cwd(), file)} (${history.events.length} events)`);
 }
 
-main().catch((error: unknown) => {
-  console.error(error instanceof Error ? error.message : error);
-  process.exitCode = 2;
-});
+main().catch(fail);

@@ -1,14 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
-import { isRunMissing, isTemporalDown } from '../../src/platform/temporal';
+import { exitCodes, fail } from './failure';
 import { replay } from './replay';
 import { describeDivergence, timeline } from './report';
 import { loadHistory } from './source';
 
 /** npm run replay -- <tx-id | workflow-id | file> [--run <run-id>] [--debug] */
 
-const exitCodes = { replays: 0, diverges: 1, usage: 2, unavailable: 69 } as const;
 const usage = 'usage: npm run replay -- <tx-id | workflow-id | file> [--run <run-id>] [--debug]';
 
 const recipe = `A debugger on the replay:
@@ -65,13 +64,4 @@ main()
   .then((code) => {
     process.exitCode = code;
   })
-  .catch((error: unknown) => {
-    console.error(toSentence(error));
-    process.exitCode = isTemporalDown(error) ? exitCodes.unavailable : exitCodes.usage;
-  });
-
-function toSentence(error: unknown): string {
-  if (isTemporalDown(error)) return 'Temporal is unreachable';
-  if (isRunMissing(error)) return 'Temporal has no such run, or does not keep it any more';
-  return error instanceof Error ? error.message : String(error);
-}
+  .catch(fail);

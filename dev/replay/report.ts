@@ -23,4 +23,5 @@ export const describeDivergence = ({ taskId, history, code, message }: Divergenc
   `  the history has    ${inOrder(history)}`,
   `  the code asks for  ${inOrder(code)}`,
   `  Temporal says      ${message}`,
+  '  Of the code only activities, timers and continue as new are listed: `patched` and the end of a run are in the list of the history alone.',
 ];

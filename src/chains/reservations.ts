@@ -115,12 +115,17 @@ export async function dropDoubtedOrdinal(
 /** More are not reported. */
 const maxDoubted = 100;
 
-/** Those that a transfer has met within the last day, on one chain or on all. */
-export async function findDoubtedOrdinals(manager: EntityManager, chain: string | null = null): Promise<DoubtedOrdinal[]> {
+/** Those that a transfer has met within the last day, on one chain or on all, and of one account or of all. */
+export async function findDoubtedOrdinals(
+  manager: EntityManager,
+  chain: string | null = null,
+  account: string | null = null,
+): Promise<DoubtedOrdinal[]> {
   const rows = await manager.query<{ chain: string; account_id: string; reported: string; expected: string }[]>(
     `select chain, account_id, reported, expected from doubted_ordinals
-      where ($1::text is null or chain = $1) and seen_at > now() - interval '1 day' order by since limit ${maxDoubted}`,
-    [chain],
+      where ($1::text is null or chain = $1) and ($2::uuid is null or account_id = $2) and seen_at > now() - interval '1 day'
+      order by since limit ${maxDoubted}`,
+    [chain, account],
   );
   return rows.map(({ chain: name, account_id: accountId, reported, expected }) => ({
     ...{ chain: name, accountId },

@@ -50,11 +50,14 @@ export async function readHistory(temporal: Client, txId: string, runId?: string
 
 /** Runs that continue each other, and those that an operator has started again. */
 export async function listRuns(temporal: Client, txId: string) {
-  const rows = [];
   const query = `WorkflowId = '${transferWorkflowId(txId)}'`;
-  for await (const { runId, status, startTime, closeTime, historyLength } of temporal.workflow.list({ query })) {
-    rows.push({ run_id: runId, status: status.name, started_at: startTime, closed_at: closeTime, events: historyLength });
-    if (rows.length === maxRuns) break;
-  }
+  const rows = await withinMs(temporal, fetchTimeoutMs, async () => {
+    const found = [];
+    for await (const { runId, status, startTime, closeTime, historyLength } of temporal.workflow.list({ query })) {
+      found.push({ run_id: runId, status: status.name, started_at: startTime, closed_at: closeTime, events: historyLength });
+      if (found.length === maxRuns) break;
+    }
+    return found;
+  });
   return rows.sort((a, b) => b.started_at.getTime() - a.started_at.getTime());
 }

@@ -85,7 +85,6 @@ function report(ctx: GatewayContext, seconds: number): void {
 
 /** Longer answers are lists and documents. */
 const maxAnswerLength = 4_096;
-const answeredTxId = /"(?:tx_id|txId)":"([^"]*)"/;
 
 /** The transaction that the request names in its path, else the one that its answer names: made by it, or by an earlier one with the same key. */
 function findTxId({ params, body }: GatewayContext): string | undefined {
@@ -95,8 +94,15 @@ function findTxId({ params, body }: GatewayContext): string | undefined {
   return named !== undefined && isUuid(named) ? named : undefined;
 }
 
-const findInText = (body: string): string | undefined =>
-  body.length > maxAnswerLength ? undefined : answeredTxId.exec(body)?.[1];
+/** At the top level alone: what is deeper is one of several. */
+function findInText(body: string): string | undefined {
+  if (body.length > maxAnswerLength) return undefined;
+  try {
+    return findInAnswer(JSON.parse(body));
+  } catch {
+    return undefined;
+  }
+}
 
 function findInAnswer(body: unknown): string | undefined {
   const { tx_id: id, txId } = (body ?? {}) as { tx_id?: unknown; txId?: unknown };

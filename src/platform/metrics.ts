@@ -29,9 +29,9 @@ let defaults = false;
 /** Booleans are checks; strings are information only. */
 export type HealthChecks = Record<string, boolean | string>;
 
-/** Whether no check fails that decides about readiness; default: each of them does. */
-export const isReady = (checks: HealthChecks, decisive: readonly string[] = Object.keys(checks)): boolean =>
-  decisive.every((name) => checks[name] !== false) && checks[inTime] !== false;
+/** Whether each check that decides about readiness was made and has succeeded; by default no check may fail. */
+export const isReady = (checks: HealthChecks, decisive?: readonly string[]): boolean =>
+  decisive ? decisive.every((name) => checks[name] === true) : !Object.values(checks).includes(false);
 
 const inTime = 'answered_in_time';
 

@@ -73,6 +73,7 @@ test('the command ends with 0 when a file replays, and with 1 and both sides whe
   expect(bad.stdout).toMatch(
     /\nDIVERGES in the workflow task of event 26: .*\n +the history has +activity announce\n +the code asks for +activity broadcast\n/,
   );
+  expect(bad.stdout).toContain('`patched` and the end of a run are in the list of the history alone');
   expect(bad.status).toBe(1);
 }, 180_000);
 
@@ -94,10 +95,17 @@ test.each([
   expect(status).toBe(2);
 });
 
-test('a Temporal that is unreachable is said, with the exit code of a service that is down', () => {
-  const { status, stderr } = run('index', ['transfer-of-nobody'], { TEMPORAL_ADDRESS: '127.0.0.1:1' });
-  expect({ status, stderr }).toEqual({ status: 69, stderr: 'Temporal is unreachable\n' });
-}, 120_000);
+test.each([
+  ['index', ['transfer-of-nobody']],
+  ['add', ['transfer-of-nobody', 'one-more', '--folder', folder]],
+] as const)(
+  '%s: a Temporal that is unreachable is said, with the exit code of a service that is down',
+  (name, args) => {
+    const { status, stderr } = run(name, [...args], { TEMPORAL_ADDRESS: '127.0.0.1:1' });
+    expect({ status, stderr }).toEqual({ status: 69, stderr: 'Temporal is unreachable\n' });
+  },
+  120_000,
+);
 
 test('replay:add takes a file, and refuses a name that is none', () => {
   expect(run('add', [committed, 'one-more', '--folder', folder]).status).toBe(0);

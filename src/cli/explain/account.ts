@@ -6,7 +6,7 @@ import { LedgerAccountEntity } from '../../ledger/entity';
 import { formatAmount } from '../../platform/money';
 import { TransactionEntity } from '../../transactions/entity';
 import { WalletEntity } from '../../wallets/entity';
-import type { Action } from './actions';
+import { acceptCount, type Action } from './actions';
 
 /** More are not shown. */
 const maxOpen = 50;
@@ -25,7 +25,7 @@ export async function explainAccount({ manager }: DataSource, account: AccountEn
     .orderBy('t.txId', 'DESC')
     .limit(maxOpen)
     .getMany();
-  const doubted = (await findDoubtedOrdinals(manager)).filter((found) => found.accountId === accountId);
+  const doubted = await findDoubtedOrdinals(manager, null, accountId);
   return {
     account: {
       account_id: accountId,
@@ -68,6 +68,7 @@ export async function explainAccount({ manager }: DataSource, account: AccountEn
               },
             ],
       ),
+      ...doubted.map(acceptCount),
       toggle(account),
     ],
   };

@@ -26,10 +26,12 @@ export interface ActionFacts {
   tx: TransactionEntity;
   attempts: Attempts;
   workflow: WorkflowView;
-  /** How transactions of its type are abandoned on its chain; null: they are not signed. */
+  /** How transactions of its type are abandoned on its chain; null: they are not signed, or GATEWAY_ENV does not have the chain. */
   abandoned: FamilyRules['abandoned'] | null;
   /** Of `whyUndecidable`. */
   approvalRefusal: GatewayError | null;
+  /** Of `areOrdersCompared`: until then nothing that is not signed is ended. */
+  areOrdersCompared: boolean;
   frozen: FrozenAsset[];
   /** Of its account on its chain. */
   doubted: DoubtedOrdinal[];
@@ -38,7 +40,10 @@ export interface ActionFacts {
 
 const maxResends = 5;
 
-/** Only those that would be taken now: the commands and the API ask the same functions, and the workflow's own validators have answered. */
+/**
+ * Only those that would be taken now: the commands and the API ask the same functions, and the workflow's own validators have answered.
+ * Whether an account may be used again (`unfreeze`, `accept-count`) is not decided here: an operator has to find that out first.
+ */
 export function findActions(facts: ActionFacts): Action[] {
   return [retry(facts), abandon(facts), ...byClient(facts), ...aboutAccount(facts), ...resend(facts)].filter(
     (action) => action !== null,
@@ -59,18 +64,25 @@ function retry({ tx, workflow }: ActionFacts): Action | null {
   return { ...action, effect: 'A new run of its workflow starts at once, and continues from the state in the database' };
 }
 
+const abandonEffects: Record<FamilyRules['abandoned'], string> = {
+  cancel:
+    'A cancellation is signed and sent, which costs a fee and uses up what the attempts would spend; once it is final, it ends as FAILED and everything is unlocked, unless an attempt is executed first',
+  expiry:
+    'Nothing more is signed or sent; once no attempt can be executed any more, it ends as FAILED and everything is unlocked',
+};
+
 function abandon({ tx, attempts, workflow, abandoned }: ActionFacts): Action | null {
   const isExecuted = attempts.inclusions.length > 0;
   if (!workflow.possible?.abandon || whyNotAbandoned(tx, { isExecuted, isRunning: workflow.state === 'open' })) return null;
   const effect = attempts.allImpossible
     ? 'Every endpoint is asked once more; if all show that no attempt can be executed any more, it ends as FAILED and everything is unlocked'
-    : abandoned === 'cancel'
-      ? 'A cancellation is signed and sent, which costs a fee and uses up what the attempts would spend; once it is final, it ends as FAILED and everything is unlocked, unless an attempt is executed first'
-      : 'Nothing more is signed or sent; once no attempt can be executed any more, it ends as FAILED and everything is unlocked';
+    : abandoned === null
+      ? 'How transactions of its chain end is not known here: GATEWAY_ENV is of another environment'
+      : abandonEffects[abandoned];
   return { name: 'abandon', by: 'operator', command: `gateway transfers abandon ${tx.txId}`, effect };
 }
 
-function byClient({ tx, approvalRefusal }: ActionFacts): Action[] {
+function byClient({ tx, approvalRefusal, areOrdersCompared }: ActionFacts): Action[] {
   // nobody calls the API for the house
   if (tx.clientId === houseClientId) return [];
   const path = `/transactions/${tx.txId}`;
@@ -80,13 +92,20 @@ function byClient({ tx, approvalRefusal }: ActionFacts): Action[] {
     command: `POST ${path}/approve (with an mfa_code)`,
     effect: 'It goes on; where another user of the client has a second factor, the one who has requested it cannot approve it',
   };
+  const reject: Action = {
+    name: 'reject',
+    by: 'client',
+    command: `POST /approvals (decisions: tx_id ${tx.txId} with the decision reject; with an mfa_code)`,
+    effect: 'It ends as REJECTED, and everything is unlocked; who has requested it may reject it too',
+  };
   const cancel: Action = {
     name: 'cancel',
     by: 'client',
     command: `POST ${path}/cancel`,
     effect: 'It ends as CANCELLED, and everything is unlocked',
   };
-  return [...(approvalRefusal ? [] : [approve]), ...(whyNotCancelled(tx) ? [] : [cancel])];
+  const ends = areOrdersCompared ? [...(approvalRefusal ? [] : [reject]), ...(whyNotCancelled(tx) ? [] : [cancel])] : [];
+  return [...(approvalRefusal ? [] : [approve]), ...ends];
 }
 
 function aboutAccount({ tx, frozen, doubted }: ActionFacts): Action[] {
@@ -98,14 +117,19 @@ function aboutAccount({ tx, frozen, doubted }: ActionFacts): Action[] {
       command: `gateway asset unfreeze ${id}`,
       effect: `Transfers of ${symbol} from this account are sent again; its cause has to be examined first: ${reason}`,
     })),
-    ...doubted.map(({ accountId, chain, reported }): Action => ({
-      name: 'accept-count',
-      by: 'operator',
-      command: `gateway account accept-count ${accountId} ${chain} ${reported}`,
-      effect: `${reported} transactions of the account count as executed, and its next one is begun behind them; find out first who has signed them`,
-    })),
+    ...doubted.map(acceptCount),
   ];
 }
+
+/** Without the count: what the alarm reports is the word of one endpoint, and it may have more that is not final, or not true. */
+export const acceptCount = ({ accountId, chain }: Pick<DoubtedOrdinal, 'accountId' | 'chain'>): Action => ({
+  name: 'accept-count',
+  by: 'operator',
+  command: `gateway account accept-count ${accountId} ${chain} <count>`,
+  effect:
+    'So many transactions of the account count as executed, and its next one is begun behind them. After a restore `gateway reconcile` comes ' +
+    'first; otherwise compare the count with a block explorer, find out who has signed them, and count only what is final',
+});
 
 const resend = ({ deliveries }: ActionFacts): Action[] =>
   deliveries

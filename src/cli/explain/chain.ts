@@ -18,7 +18,7 @@ const askTimeoutMs = 10_000;
 const maxProblemLength = 200;
 
 export interface ChainView {
-  /** `answered` also where there was nothing to ask about; `not_asked`: the command has no endpoint of the chain. */
+  /** `answered` also where there was nothing to ask about; `not_asked`: the command has no endpoint of the chain, or no rows to ask about. */
   state: 'answered' | 'silent' | 'not_asked';
   /** One sentence. */
   note: string;
@@ -54,20 +54,37 @@ export async function viewChain(
     if (error instanceof ConfigError) return { ...unknown, state: 'not_asked', note: `Not asked: ${error.message}` };
     throw error;
   }
+  // what the database does not answer is not the endpoint's silence
+  let question: Question | null;
   try {
-    return await within(ask(manager, client, tx, attempts), askTimeoutMs, () => new Error('no answer in time'));
+    question = await loadQuestion(manager, tx, attempts);
   } catch (error) {
-    const problem = printable(error instanceof Error ? error.message : 'no answer', maxProblemLength);
-    return { ...unknown, state: 'silent', note: `The endpoint of ${tx.chain} did not answer: ${problem}` };
+    return { ...unknown, state: 'not_asked', note: `Not asked, since its rows cannot be read: ${toProblem(error)}` };
+  }
+  try {
+    return await within(ask(client, tx, question), askTimeoutMs, () => new Error('no answer in time'));
+  } catch (error) {
+    return { ...unknown, state: 'silent', note: `The endpoint of ${tx.chain} did not answer: ${toProblem(error)}` };
   }
 }
 
-async function ask(manager: EntityManager, client: ChainClient, tx: TransactionEntity, attempts: Attempts): Promise<ChainView> {
+const toProblem = (error: unknown): string => printable(error instanceof Error ? error.message : 'no answer', maxProblemLength);
+
+/** What `status` of a chain's client takes. */
+type Question = Parameters<ChainClient['status']>;
+
+/** Null where nothing of it is signed. */
+async function loadQuestion(manager: EntityManager, tx: TransactionEntity, attempts: Attempts): Promise<Question | null> {
+  if (!tx.isSigned || attempts.all.length === 0) return null;
+  const intent = await getSignedType(tx.transactionType).loadIntent(manager, tx);
+  const known = attempts.all.map((attempt) => toKnownAttempt(intent, attempt));
+  return [known, await findReservations(manager, tx.txId), createFindOrigins(manager, tx.chain)];
+}
+
+async function ask(client: ChainClient, tx: TransactionEntity, question: Question | null): Promise<ChainView> {
   const { number: head } = await client.head();
-  if (tx.isSigned && attempts.all.length > 0) {
-    const intent = await getSignedType(tx.transactionType).loadIntent(manager, tx);
-    const known = attempts.all.map((attempt) => toKnownAttempt(intent, attempt));
-    const states = await client.status(known, await findReservations(manager, tx.txId), createFindOrigins(manager, tx.chain));
+  if (question) {
+    const states = await client.status(...question);
     const shown = states.map(({ attempt, ...state }): [number, string] => [attempt, describeState(client, state)]);
     return { state: 'answered', note: 'One node was asked', head, attempts: Object.fromEntries(shown) };
   }

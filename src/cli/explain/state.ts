@@ -12,23 +12,30 @@ export interface StateFacts {
   behind: string | null;
   /** Milliseconds until it is abandoned by time; null: it is not. */
   timeLeftMs: number | null;
+  /** Of `areOrdersCompared`. */
+  areOrdersCompared: boolean;
 }
 
 /** Why a transaction is in its state, and what it waits for: sentences. */
 export function explainState(facts: StateFacts): string[] {
-  const { tx, workflow, startWaitsSince, behind, timeLeftMs } = facts;
+  const { tx, workflow, startWaitsSince, behind, timeLeftMs, areOrdersCompared } = facts;
   const isOpen = tx.isSigned && !isEnded(tx);
   const isLost = isOpen && startWaitsSince === null && (workflow.state === 'closed' || workflow.state === 'missing');
   return [
     describe(tx),
     ...(isOpen && startWaitsSince ? [`The start of its workflow waits since ${startWaitsSince.toISOString()}.`] : []),
     ...(isLost ? ['It has not ended, and its workflow is not running: nothing goes on until it is started again.'] : []),
+    ...(isOpen && !areOrdersCompared ? [notCompared] : []),
     ...(isOpen && behind !== null ? [`Transaction ${behind} of the same sender comes first.`] : []),
     ...(isOpen && tx.cancellationReason !== null ? [`It is being abandoned: ${tx.cancellationReason}.`] : []),
     ...(isOpen && timeLeftMs !== null ? [describeTime(timeLeftMs)] : []),
     ...(tx.screeningNote === null ? [] : [`Screening: ${tx.screeningNote}.`]),
   ];
 }
+
+const notCompared =
+  'The database is not compared with the orders of the signing nodes: until it is, nothing is signed, and the API answers a cancellation or ' +
+  'rejection 503 reconcile_required. If that lasts: `gateway reconcile`.';
 
 const describeTime = (leftMs: number): string =>
   leftMs > 0
@@ -51,11 +58,13 @@ function describe(tx: TransactionEntity): string {
     case 'CONFIRMED':
       return tx.direction === 'in' ? 'Credited.' : 'Executed, and settled.';
     case 'REJECTED':
-      return `Refused by a rule; nothing is locked any more. ${describeFailure(tx)}`;
+      return `Refused, by a rule or a user; nothing is locked any more. ${describeFailure(tx)}`;
     case 'FAILED':
       return `It has failed; nothing is locked any more. ${describeFailure(tx)}`;
     case 'CANCELLED':
-      return 'Cancelled by its client before anything was signed; nothing is locked any more.';
+      return tx.failureCode === null
+        ? 'Cancelled by its client before anything was signed; nothing is locked any more.'
+        : `Ended before anything was signed; nothing is locked any more. ${describeFailure(tx)}`;
     case 'DETECTED':
       return tx.blockNumber === null
         ? 'Seen before a block holds it: it is in no balance, and may never come.'

@@ -4,6 +4,7 @@ import { ClientEntity } from '../../auth/entity';
 import { findDoubtedOrdinals } from '../../chains/reservations';
 import { getFamily } from '../../chains/families';
 import type { ChainDefinition, FamilyRules } from '../../chains/types';
+import { areOrdersCompared } from '../../orders/reconcile-required';
 import { formatAmount } from '../../platform/money';
 import { getSignedType } from '../../signed-types';
 import type { TransactionEntity } from '../../transactions/entity';
@@ -45,13 +46,14 @@ export async function explainTransaction(sources: ExplainSources, tx: Transactio
   const undelivered = await rows.findUndelivered(manager, tx.txId);
   const deliveries = await rows.findDeliveries(manager, tx.txId);
   const frozen = await rows.findFrozen(manager, tx);
-  const doubted = (await findDoubtedOrdinals(manager, tx.chain)).filter(({ accountId }) => accountId === tx.accountId);
+  const doubted = tx.accountId === null ? [] : await findDoubtedOrdinals(manager, tx.chain, tx.accountId);
   const definition = chains.find(({ name }) => name === tx.chain);
   const abandoned = findAbandoned(tx, definition);
   const behind = await findBefore(manager, tx);
   const timeLeftMs = tx.isSigned && !isEnded(tx) ? await getSignedType(tx.transactionType).timeLeft(manager, tx) : null;
   const startWaitsSince = undelivered.find(({ kind }) => kind === 'start_transfer')?.since ?? null;
   const approvalRefusal = await whyUndecidable(manager, tx);
+  const isCompared = await areOrdersCompared(manager);
   return {
     transaction: describeTransaction(tx, client?.name ?? null, definition),
     state: {
@@ -59,9 +61,12 @@ export async function explainTransaction(sources: ExplainSources, tx: Transactio
       since: tx.updatedAt,
       failure_code: tx.failureCode,
       failure: tx.failureMessage,
-      why: explainState({ tx, workflow, startWaitsSince, behind, timeLeftMs }),
+      why: explainState({ tx, workflow, startWaitsSince, behind, timeLeftMs, areOrdersCompared: isCompared }),
     },
-    actions: findActions({ tx, attempts, workflow, abandoned, approvalRefusal, frozen, doubted, deliveries }),
+    actions: findActions({
+      ...{ tx, attempts, workflow, abandoned, approvalRefusal, areOrdersCompared: isCompared },
+      ...{ frozen, doubted, deliveries },
+    }),
     workflow,
     undelivered,
     timeline: await findTimeline(manager, tx.txId),

@@ -1,14 +1,17 @@
 import type { DataSource } from 'typeorm';
 import { explainAccount } from '../../../src/cli/explain/account';
+import { viewChain } from '../../../src/cli/explain/chain';
 import { findSubjects } from '../../../src/cli/explain/find';
 import { formatAccount, formatTransaction } from '../../../src/cli/explain/render';
 import { newId } from '../../../src/platform/ids';
+import { TransactionEntity } from '../../../src/transactions/entity';
+import { loadAttempts } from '../../../src/transfers/load-attempts';
 import { parkTransfer } from '../../../src/transfers/operate/park';
 import { getSignedType } from '../../../src/signed-types';
-import { randomAddress } from '../../factories';
+import { buildAccount, randomAddress } from '../../factories';
 import { explain } from '../../explained';
 import { openDatabase } from '../../stack/database';
-import { type Fixture, sign } from '../ledger/fixture';
+import { type Fixture, ethereum, sign } from '../ledger/fixture';
 import { useFundedFixture } from '../transfers/fixture';
 
 /** What `gateway explain` reads, with the login of operators. With a workflow and a chain: transfers/explained.test.ts. */
@@ -19,6 +22,7 @@ const { locked } = useFundedFixture((created) => {
   fixture = created;
 });
 beforeEach(async () => {
+  await fixture.database.query('update order_comparison set compared_as = database_incarnation()');
   const { gateway_operator: url } = await fixture.logins();
   asOperator = await openDatabase(url);
 });
@@ -87,6 +91,31 @@ test('an accepted transfer: its funds are locked, its start waits, and its clien
   expect(report.state.why.join(' ')).toContain('The start of its workflow waits since');
   expect(report.actions.map(({ name }) => name)).toEqual(['retry', 'cancel']);
   expect(formatTransaction(report)).toContain(`POST /transactions/${txId}/cancel`);
+});
+
+test('while the orders are not compared a cancellation is not offered, and the reason is told', async () => {
+  const txId = await locked();
+  await fixture.database.query(`update order_comparison set compared_as = 'before'`);
+  const report = await explain({ database: asOperator }, txId);
+  expect(report.actions.map(({ name }) => name)).toEqual(['retry']);
+  expect(report.state.why.join(' ')).toContain('503 reconcile_required');
+});
+
+test('an account that is used elsewhere is found among many others, for its transactions and for itself', async () => {
+  const { account, database, wallet } = fixture;
+  const other = await buildAccount(database, wallet, ethereum);
+  const insert = (owner: string, accountId: string) =>
+    database.query('insert into doubted_ordinals (chain, owner, account_id, reported, expected) values ($1, $2, $3, 4, 3)', [
+      ...[ethereum.name, owner, accountId],
+    ]);
+  for (let count = 0; count < 100; count += 1) await insert(`other-${count}`, other.accountId);
+  await insert(account.addressKey, account.accountId);
+  const command = `gateway account accept-count ${account.accountId} ${ethereum.name} <count>`;
+  const { actions } = await explain({ database: asOperator }, await locked());
+  expect(actions).toContainEqual(expect.objectContaining({ command }));
+  const ofAccount = await explainAccount(asOperator, account);
+  expect(ofAccount.used_elsewhere).toEqual([{ chain: ethereum.name, executed: '4', begun: '3' }]);
+  expect(ofAccount.actions.map(({ name }) => name)).toEqual(['accept-count', 'disable']);
 });
 
 test('a parked transfer without a workflow: the reason, the attempt with its nonce, the order, and that it can be started again', async () => {
@@ -167,6 +196,21 @@ test('an endpoint that fails is named with its problem; the rest of the page is 
   const report = await explain({ database: asOperator, client }, txId);
   expect(report.chain).toMatchObject({ state: 'silent', note: expect.stringContaining('connection refused') });
   expect(report.timeline).toHaveLength(1);
+});
+
+test('rows that cannot be read are not told as the silence of the endpoint', async () => {
+  const txId = await locked();
+  await sign(fixture, txId);
+  const [tx, attempts] = await Promise.all([
+    asOperator.manager.findOneByOrFail(TransactionEntity, { txId }),
+    loadAttempts(asOperator.manager, txId),
+  ]);
+  const failing = { query: () => Promise.reject(new Error('connection lost')) } as never;
+  const client = { head: () => Promise.resolve({ number: 9 }) } as never;
+  expect(await viewChain(failing, () => client, tx, attempts)).toMatchObject({
+    state: 'not_asked',
+    note: 'Not asked, since its rows cannot be read: connection lost',
+  });
 });
 
 test('an account: its balances and what is open of it; a frozen asset can be released', async () => {

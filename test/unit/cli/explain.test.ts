@@ -6,7 +6,7 @@ import { explainState, type StateFacts } from '../../../src/cli/explain/state';
 import type { TransactionReport } from '../../../src/cli/explain/transaction';
 import { noWorkflow, type WorkflowView } from '../../../src/cli/explain/workflow';
 import { houseClientId } from '../../../src/platform/house';
-import { type TransactionEntity, transactionStatuses } from '../../../src/transactions/entity';
+import { type TransactionEntity, type TransactionStatus, transactionStatuses } from '../../../src/transactions/entity';
 import { GatewayError } from '../../../src/platform/errors';
 import { type Attempt, Attempts, type Inclusion } from '../../../src/transfers/attempts';
 
@@ -26,6 +26,7 @@ const attempt = (changes: Partial<Attempt> = {}) =>
 const refused = new GatewayError('not_awaiting_approval', 'it does not wait');
 const facts = (changes: Partial<ActionFacts>): ActionFacts => ({
   ...{ tx: tx(), attempts: new Attempts([]), workflow: workflow(), abandoned: 'cancel', approvalRefusal: refused },
+  areOrdersCompared: true,
   ...{ frozen: [], doubted: [], deliveries: [] },
   ...changes,
 });
@@ -53,7 +54,16 @@ describe('what can be done', () => {
       },
       ['retry'],
     ],
-    ['a user may approve it', { tx: tx({ status: 'AWAITING_APPROVAL' }), approvalRefusal: null }, ['approve', 'cancel']],
+    [
+      'a user may approve it',
+      { tx: tx({ status: 'AWAITING_APPROVAL' }), approvalRefusal: null },
+      ['approve', 'reject', 'cancel'],
+    ],
+    [
+      'while orders are not compared nothing unsigned is ended',
+      { tx: tx({ status: 'AWAITING_APPROVAL' }), approvalRefusal: null, areOrdersCompared: false },
+      ['approve'],
+    ],
     ['its asset is frozen', { tx: tx(signed), frozen: [{ asset_id: 'a', symbol: 'ETH', reason: 'a shortfall' }] }, ['unfreeze']],
     [
       'the frozen asset of an ended one is another matter',
@@ -67,6 +77,14 @@ describe('what can be done', () => {
     ],
   ])('%s', (_why, changes, expected) => expect(names(changes)).toEqual(expected));
 
+  test('the count to accept is for the operator to find', () => {
+    const doubted = [{ accountId: 'a', chain: 'base', reported: 4_711n, expected: 3n }];
+    const [action] = findActions(facts({ tx: tx(signed), doubted }));
+    expect(action?.command).toBe('gateway account accept-count a base <count>');
+    expect(action?.effect).toContain('After a restore `gateway reconcile` comes first');
+    expect(JSON.stringify(action)).not.toContain('4711');
+  });
+
   test('a failed delivery is sent again while its endpoint is enabled', () => {
     const delivery = { delivery_id: 'd', webhook_id: 'w', kind: 'transaction.updated', tx_status: null } as const;
     const of = (status: string, endpoint: 'enabled' | 'disabled') =>
@@ -79,19 +97,50 @@ describe('what can be done', () => {
       findActions(facts({ tx: tx(signed), workflow: parked({ retry: false, abandon: true }), ...changes }))[0]?.effect;
     expect(effect({ abandoned: 'cancel' })).toMatch(/^A cancellation is signed/);
     expect(effect({ abandoned: 'expiry' })).toMatch(/^Nothing more is signed/);
+    expect(effect({ abandoned: null })).toMatch(/^How transactions of its chain end is not known here: GATEWAY_ENV/);
     expect(effect({ attempts: new Attempts([attempt({ impossibleProof: {} })]) })).toMatch(/^Every endpoint is asked once more/);
   });
 });
 
 describe('why it is in its state', () => {
   const why = (changes: Partial<StateFacts>) =>
-    explainState({ tx: tx(), workflow: { state: 'open' }, startWaitsSince: null, behind: null, timeLeftMs: null, ...changes });
+    explainState({
+      ...{
+        tx: tx(),
+        workflow: { state: 'open' },
+        startWaitsSince: null,
+        behind: null,
+        timeLeftMs: null,
+        areOrdersCompared: true,
+      },
+      ...changes,
+    });
 
-  test('every status has a sentence', () => {
-    for (const status of transactionStatuses) {
-      const [sentence] = why({ tx: tx({ status, failureCode: 'stuck', approvalExpiresAt: new Date(0) }) });
-      expect({ status, sentence }).toEqual({ status, sentence: expect.stringMatching(/^[A-Z].+/) });
-    }
+  const sentences: Record<TransactionStatus, RegExp> = {
+    PENDING: /^Accepted, and its funds are locked; nothing is signed yet\.$/,
+    AWAITING_APPROVAL: /^It waits until 1970-01-01T00:00:00\.000Z for a user/,
+    SIGNING: /^Signing has begun: .* cannot be cancelled\.$/,
+    SUBMITTED: /^A node has taken it; it ends 3 confirmations deep\.$/,
+    NEEDS_ATTENTION: /^Parked for an operator\. stuck \(/,
+    CONFIRMED: /^Executed, and settled\.$/,
+    REJECTED: /^Refused, by a rule or a user; nothing is locked any more\. stuck \(/,
+    FAILED: /^It has failed; nothing is locked any more\. stuck \(/,
+    CANCELLED: /^Ended before anything was signed; nothing is locked any more\. stuck \(/,
+    DETECTED: /^Seen before a block holds it/,
+    ORPHANED: /^A reorganisation has taken it back/,
+  };
+  test.each(transactionStatuses)('%s has its sentence', (status) =>
+    expect(why({ tx: tx({ status, failureCode: 'stuck', approvalExpiresAt: new Date(0) }) })[0]).toMatch(sentences[status]),
+  );
+
+  test('one that its client has cancelled has no failure', () =>
+    expect(why({ tx: tx({ status: 'CANCELLED' }) })).toEqual([
+      'Cancelled by its client before anything was signed; nothing is locked any more.',
+    ]));
+
+  test('that orders are not compared is told while it is open', () => {
+    expect(why({ areOrdersCompared: false })[1]).toContain('`gateway reconcile`');
+    expect(why({ areOrdersCompared: false, tx: tx({ status: 'CONFIRMED' }) })).toHaveLength(1);
   });
 
   test('a parked one says its code, what that means, and the message', () => {

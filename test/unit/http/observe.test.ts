@@ -47,6 +47,9 @@ test.each<[string, string, unknown, string | undefined]>([
   ['of a failure whose outcome is not known', '/other', JSON.stringify({ code: 'outcome_unknown', tx_id: txId }), txId],
   ['in no text of a client', '/other', JSON.stringify({ memo: JSON.stringify({ tx_id: txId }) }), undefined],
   ['in no list', '/other', { data: [{ tx_id: txId }] }, undefined],
+  ['in no stored list', '/other', JSON.stringify({ results: [{ tx_id: txId }] }), undefined],
+  ['in no stored list of another form', '/other', JSON.stringify([{ tx_id: txId }]), undefined],
+  ['in no text that is not JSON', '/other', `"tx_id":"${txId}"`, undefined],
   ['in no long document', '/other', JSON.stringify({ tx_id: txId, text: 'x'.repeat(5_000) }), undefined],
   ['in no path without an id', '/transactions/none%0Aof%20these', {}, undefined],
 ])('a request has the id of the transaction %s', async (_where, path, body, expected) => {

@@ -38,6 +38,8 @@ describe('the health listener', () => {
       expect(await ready()).toEqual([200, { status: 'ready', checks: detail }]);
       checks = () => Promise.resolve({ database: false, 'chain:base': true });
       expect((await ready())[0]).toBe(503);
+      checks = () => Promise.resolve({ 'chain:base': true });
+      expect((await ready())[0]).toBe(503);
       checks = () => new Promise(() => undefined);
       expect(await ready()).toEqual([503, { status: 'not_ready', checks: { answered_in_time: false } }]);
     } finally {
