@@ -298,7 +298,9 @@ describe('what would be refused: with the code, the text and the members of POST
           { token_symbol: 'ETH', needed: null },
         ],
       });
-    }).finally(() => sql('update chain_cursors set fee_levels_at = now()'));
+    }).finally(async () => {
+      await sql('update chain_cursors set fee_levels_at = now()');
+    });
   });
 });
 
