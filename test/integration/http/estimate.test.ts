@@ -289,18 +289,20 @@ describe('what would be refused: with the code, the text and the members of POST
 
   test('while the fees are not known, what is refused before them is refused for that, without a bound', async () => {
     await sql(`update chain_cursors set fee_levels_at = now() - interval '11 minutes'`);
-    await states[0]?.[2](async () => {
-      const { estimated } = await expectSameRefusal({}, 'wallet_not_active');
-      expect(estimated.body).toMatchObject({
-        fee_bound: null,
-        balances: [
-          { token_symbol: 'USDC', needed: '1.5' },
-          { token_symbol: 'ETH', needed: null },
-        ],
+    try {
+      await states[0]?.[2](async () => {
+        const { estimated } = await expectSameRefusal({}, 'wallet_not_active');
+        expect(estimated.body).toMatchObject({
+          fee_bound: null,
+          balances: [
+            { token_symbol: 'USDC', needed: '1.5' },
+            { token_symbol: 'ETH', needed: null },
+          ],
+        });
       });
-    }).finally(async () => {
+    } finally {
       await sql('update chain_cursors set fee_levels_at = now()');
-    });
+    }
   });
 });
 
