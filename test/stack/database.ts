@@ -54,13 +54,15 @@ export async function createTemplateDatabase(server: string): Promise<string> {
 
 /** What a test does itself exceeds the limit of requests on a busy machine. */
 export const testStatementTimeoutMs = 180_000;
+/** It limits the wait for a connection of the pool too, where a test sends many requests at once. */
+export const testConnectTimeoutMs = 60_000;
 
 /** With any login. The caller destroys it. */
 export const openDatabase = (url: string, { poolSize = 3 } = {}): Promise<DataSource> => connect(url, poolSize);
 
 function connect(url: string, poolSize = 10): Promise<DataSource> {
-  const statementTimeoutMs = testStatementTimeoutMs;
-  return createDatabase({ url, poolSize, applicationName: 'test', entities, migrations, statementTimeoutMs }).initialize();
+  const timeouts = { statementTimeoutMs: testStatementTimeoutMs, connectTimeoutMs: testConnectTimeoutMs };
+  return createDatabase({ url, poolSize, applicationName: 'test', entities, migrations, ...timeouts }).initialize();
 }
 
 async function asSuperuser(server: string, sql: string): Promise<void> {

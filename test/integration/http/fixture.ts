@@ -44,7 +44,7 @@ import {
 import { AnswerCheck, type Document, operationAt, readDocument } from '../../openapi';
 import { nodeKeys } from '../../node-refusals';
 import { createTestLedger, roomyGenerationLimits, roomyStartLimits, type TestLedger } from '../../ledger';
-import { createTestDatabase, testStatementTimeoutMs, type TestDatabase } from '../../stack/database';
+import { createTestDatabase, testConnectTimeoutMs, testStatementTimeoutMs, type TestDatabase } from '../../stack/database';
 import { newKeyPair } from '../../keys';
 
 export const registry = loadRegistry('local', ['ethereum', 'base', 'avalanche', 'bsc']);
@@ -296,10 +296,8 @@ function withSameLogins(test: TestDatabase): TestDatabase {
 
 async function connectAsApi(test: TestDatabase, poolSize: number): Promise<DataSource> {
   const { gateway_api: url } = await test.logins();
-  return connectAs(
-    createDatabase({ url, poolSize, applicationName: 'test-api', entities, statementTimeoutMs: testStatementTimeoutMs }),
-    'gateway_api',
-  );
+  const timeouts = { statementTimeoutMs: testStatementTimeoutMs, connectTimeoutMs: testConnectTimeoutMs };
+  return connectAs(createDatabase({ url, poolSize, applicationName: 'test-api', entities, ...timeouts }), 'gateway_api');
 }
 
 let described: { document: Document; check: AnswerCheck } | undefined;

@@ -3,7 +3,8 @@ import { balances, codeOf, createFixture, differences, ether, ethereum, fund, si
 
 let fixture: Fixture;
 beforeEach(async () => {
-  fixture = await createFixture({ poolSize: 20 });
+  // with more at once one of them may wait for a row longer than the 2 s that it has
+  fixture = await createFixture({ poolSize: 8 });
 });
 afterEach(() => fixture.close());
 
