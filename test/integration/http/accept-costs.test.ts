@@ -9,16 +9,18 @@ import { buildFunded, buildTenant, createFixture, type Fixture } from './fixture
 let sent: string[][] | null = null;
 /** An answer has come since the last statement was sent: what is sent next may have waited for it. */
 let isAnswered = true;
-/** The size of the backlog, which a process reads once a second however many it accepts. */
-const everySecond = 'read workflow_outbox';
+/** What a process asks for by time, however many it accepts: the size of the backlog, a part of the quota, who may use the key. */
+const byTime = ['read workflow_outbox', 'write request_quotas', 'read api_keys'];
 type Query = (...given: unknown[]) => Promise<unknown> | undefined;
 const query = Reflect.get(Client.prototype, 'query') as Query;
 function count(this: Client, ...given: unknown[]): unknown {
   const [statement] = given as [string | { text: string }];
+  const text = shorten(typeof statement === 'string' ? statement : statement.text);
+  // as if it were not sent: neither does it begin a wait, nor does its answer end one
+  if (byTime.includes(text)) return query.apply(this, given);
   if (isAnswered) sent?.push([]);
   isAnswered = false;
-  const text = shorten(typeof statement === 'string' ? statement : statement.text);
-  if (text !== everySecond) sent?.at(-1)?.push(text);
+  sent?.at(-1)?.push(text);
   const done = () => (isAnswered = true);
   // the pool gives a callback
   const last = given.at(-1);
@@ -67,7 +69,7 @@ async function costsOf(key?: string, externalId?: () => string): Promise<string[
     ...(externalId && { external_id: externalId() }),
   });
   const send = (headers: Record<string, string>) => fixture.call('POST', '/transfer', { tenant, body: bodyNow(), headers });
-  // what a process reads once, and who may use the key, which it asks for every 4 seconds
+  // what a process reads once
   expect((await send({})).status).toBe(202);
   await fixture.resources.outbox.settled();
   sent = [];
