@@ -17,10 +17,12 @@ let readings: DataSource;
 let collector: Collector;
 let warnings: unknown[];
 const ignored = () => undefined;
+/** As for requests: a busy machine is no database that does not answer. */
+let statementTimeoutMs = 15_000;
 beforeEach(async () => {
   fixture = await createFixture({ poolSize: 3 });
   const { gateway_worker: url } = await fixture.logins();
-  readings = createDatabase({ url, poolSize: 1, applicationName: 'metrics', statementTimeoutMs: 500 });
+  readings = createDatabase({ url, poolSize: 1, applicationName: 'metrics', statementTimeoutMs });
   await readings.initialize();
   warnings = [];
   collector = new Collector({
@@ -228,6 +230,7 @@ test('settlers, with what they may spend; one that is there no more has no value
 });
 
 describe('a database that does not answer', () => {
+  beforeAll(() => void (statementTimeoutMs = 1_500));
   const stale = (collection: string) => value('collection_stale', { collection });
 
   test('keeps no scrape waiting; what cannot be read is stale after a minute and keeps its values, the rest goes on', async () => {
@@ -240,13 +243,13 @@ describe('a database that does not answer', () => {
     await holder.startTransaction();
     await holder.query('lock table transactions in access exclusive mode');
     const startedAt = performance.now();
-    const round = collector.run();
-    const scraping = performance.now();
+    let isOver = false;
+    const round = collector.run().finally(() => (isOver = true));
     expect(await metrics.metrics()).toContain('gateway_locked_amount{chain="ethereum",asset="USDC"} 2.5');
-    expect(performance.now() - scraping).toBeLessThan(250);
+    expect(isOver).toBe(false);
     await round;
-    // five collections read the table, half a second each
-    expect(performance.now() - startedAt).toBeLessThan(10_000);
+    // five collections read the table, a second and a half each
+    expect(performance.now() - startedAt).toBeLessThan(30_000);
     expect(await value('collection_failures_total', { collection: 'held' })).toBe((failures ?? 0) + 1);
     expect(await stale('held')).toBe(0);
     expect(warnings).toHaveLength(5);
