@@ -3,7 +3,7 @@ import { expireApprovals } from '../../../src/transfers/screen/approval-expiry';
 import { buildTotp, randomAddress, totpCode, wrongChecksum } from '../../factories';
 import { auditOf, listAddress, setPolicy, unlist } from '../screening/factors';
 import { boxes, buildFunded, buildTenant, createFixture, expectProblem, type Fixture, type Funded, type Tenant } from './fixture';
-import { buildColleague } from './second-factor';
+import { buildColleague, freshCode } from './second-factor';
 
 let fixture: Fixture;
 let tenant: Tenant;
@@ -213,16 +213,16 @@ describe('POST /transactions/{tx_id}/approve', () => {
     const txId = await waiting();
     await setPolicy(fixture.database, tenant, 'off');
     const pending = String((await transfer(randomAddress())).body['tx_id']);
-    expectProblem(await approve(pending, { mfa_code: code() }), 409, 'not_awaiting_approval');
+    expectProblem(await approve(pending, { mfa_code: await freshCode(fixture, tenant) }), 409, 'not_awaiting_approval');
 
     await fixture.database.query(`update transactions set approval_expires_at = now() where tx_id = $1`, [txId]);
-    expectProblem(await approve(txId, { mfa_code: code() }), 409, 'not_awaiting_approval');
+    expectProblem(await approve(txId, { mfa_code: await freshCode(fixture, tenant) }), 409, 'not_awaiting_approval');
     expect(await fixture.workflows.ledger.screenTransfer({ txId })).toMatchObject({
       outcome: 'refused',
       code: 'approval_expired',
     });
     await fixture.workflows.ledger.cancelTransfer({ txId });
-    expectProblem(await approve(txId, { mfa_code: code() }), 409, 'not_awaiting_approval');
+    expectProblem(await approve(txId, { mfa_code: await freshCode(fixture, tenant) }), 409, 'not_awaiting_approval');
   });
 
   test('a waiting transfer can be cancelled, which is audited', async () => {
