@@ -29,18 +29,23 @@ test('the JSON that a path answers, with the headers of the endpoint', async () 
 });
 
 test('requests are as far apart as the endpoint wants', async () => {
-  const at: number[] = [];
+  // where a request may be sent: on its way each of them may be held up
+  const [allowed, arrived]: [number[], number[]] = [[], []];
+  const pace = new Pace(20);
+  const wait = pace.wait.bind(pace);
+  pace.wait = () => wait().then(() => void allowed.push(performance.now()));
   const post = createPacedPost(
     await target(
       (_request, response) => {
-        at.push(performance.now());
+        arrived.push(performance.now());
         response.end('{}');
       },
-      { pace: new Pace(20) },
+      { pace },
     ),
   );
   await Promise.all([post('', {}), post('', {}), post('', {})]);
-  expect((at[2] ?? 0) - (at[0] ?? 0)).toBeGreaterThanOrEqual(80);
+  expect((allowed[2] ?? 0) - (allowed[0] ?? 0)).toBeGreaterThanOrEqual(80);
+  expect(arrived.map((ms, n) => ms >= (allowed[n] ?? Infinity))).toEqual([true, true, true]);
 });
 
 test('what was one too many is repeated twice, a second later each time', async () => {
@@ -67,5 +72,6 @@ test.each<[string, RequestListener, string]>([
   ['too much', (_request, response) => void response.end(JSON.stringify('x'.repeat(100))), 'the response is too long'],
   ['nothing in time', () => undefined, 'no response in time'],
 ])('%s is no answer, and names neither host nor key', async (_, answer, message) => {
-  await expect(createPacedPost(await target(answer))('', {}, 200)).rejects.toEqual(new Error(message));
+  const timeoutMs = message === 'no response in time' ? 200 : 5_000;
+  await expect(createPacedPost(await target(answer))('', {}, timeoutMs)).rejects.toEqual(new Error(message));
 });

@@ -8,7 +8,7 @@ import { sol, TestChain, usdc } from '../../solana-chain';
 
 let chain: TestChain;
 beforeAll(async () => {
-  chain = await TestChain.start({ confirmed: 1, finalized: 2, isMining: true, slotMs: 20 });
+  chain = await TestChain.start({ confirmed: 1, finalized: 2, isMining: true, slotMs: 50 });
 });
 afterAll(() => TestChain.stopAll());
 

@@ -37,7 +37,8 @@ function startParent(folder: string): { pid: number; childFile: string; doomed: 
 it('ends the child processes and removes the files when its process is killed with SIGKILL', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'reaper-'));
   const { pid, childFile, doomed } = startParent(folder);
-  await until(() => existsSync(childFile), 10_000);
+  // not before it is written to its end
+  await until(() => existsSync(childFile) && /\d \d/.test(readFileSync(childFile, 'utf8')), 10_000);
   const [kept = 0, dropped = 0] = readFileSync(childFile, 'utf8').split(' ').map(Number);
   expect(processIdentity(kept)).not.toBeNull();
   process.kill(pid, 'SIGKILL');

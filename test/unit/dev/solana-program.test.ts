@@ -17,7 +17,8 @@ async function start(): Promise<void> {
   const port = await freePort();
   client = new LocalChainClient(`http://127.0.0.1:${port}`);
   const stateFile = path.join(folder, 'chain.json');
-  const command = localChainCommand({ port, slotMs: 20, confirmed: 20, finalized: 30, stateFile });
+  // slots are the test's own: by the clock, blocks must not get out of the reach of its forks, on a busy machine either
+  const command = localChainCommand({ port, slotMs: 500, confirmed: 20, finalized: 30, stateFile });
   child = spawn(command.command, command.args, { env: command.env, stdio: 'ignore' });
   const isReady = () =>
     client.status().then(

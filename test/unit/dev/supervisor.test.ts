@@ -36,9 +36,9 @@ describe('Supervisor', () => {
     await supervisor.start(sleeper('api'));
     const first = pidOf('api');
     process.kill(first, 'SIGKILL');
-    expect(await until(() => pidOf('api') !== first && processIdentity(pidOf('api')) !== null, 1_000, 20)).toBe(true);
+    expect(await until(() => pidOf('api') !== first && processIdentity(pidOf('api')) !== null, 10_000, 20)).toBe(true);
     expect(lines[0]).toBe(`api (pid ${first}) was killed by SIGKILL: starting it again`);
-    expect(await until(() => lines.includes(`api is back (pid ${pidOf('api')})`), 1_000, 20)).toBe(true);
+    expect(await until(() => lines.includes(`api is back (pid ${pidOf('api')})`), 10_000, 20)).toBe(true);
   });
 
   it('waits longer after each failure of a process, and names its log', async () => {

@@ -5,7 +5,7 @@ import { StallClock } from '../../../src/mpc/stall-clock';
 import { newKeyPair } from '../../keys';
 
 const { privateKey, publicKey } = newKeyPair('P-256');
-const roundMs = 200;
+const roundMs = 1_000;
 
 /** Node 1 in a session with node 2, which says nothing; `ownMs`: how long node 1 needs for its first message. */
 async function run({ ownMs = 0, stalledMs = () => 0 }: { ownMs?: number; stalledMs?: () => number }): Promise<Session> {

@@ -53,7 +53,7 @@ const variables = (port: number, { cert, key }: Partial<NodeCredentials>, more: 
 async function callAsClient(env: NodeJS.ProcessEnv): Promise<void> {
   const client = createTemporalClient(env);
   try {
-    await withinMs(client, 1_500, () => client.connection.workflowService.getSystemInfo({}));
+    await withinMs(client, 5_000, () => client.connection.workflowService.getSystemInfo({}));
   } finally {
     await client.connection.close();
   }

@@ -103,7 +103,7 @@ test('a collector that does not answer costs no time and a bounded queue, and th
   receiver.isSilent = false;
   const stopping = Date.now();
   await stop();
-  expect(Date.now() - stopping).toBeLessThan(4_000);
+  expect(Date.now() - stopping).toBeLessThan(12_000);
   // one batch was on its way, and the queue holds 2,048
   expect(receiver.spans.length).toBeLessThanOrEqual(2_048 + 256);
   expect(receiver.spans.length).toBeGreaterThan(0);
@@ -116,7 +116,8 @@ test('a process whose collector is silent to the end stops after 2 s', async () 
   const stopping = Date.now();
   await stop();
   expect(Date.now() - stopping).toBeGreaterThanOrEqual(1_900);
-  expect(Date.now() - stopping).toBeLessThan(4_000);
+  // sooner than by the time of an export
+  expect(Date.now() - stopping).toBeLessThan(5_000);
 }, 20_000);
 
 test('a collector that is down is reported once, without its headers and its URL, and again when it is back', async () => {
