@@ -37,6 +37,7 @@ describe('Supervisor', () => {
     const first = pidOf('api');
     process.kill(first, 'SIGKILL');
     expect(await until(() => pidOf('api') !== first && processIdentity(pidOf('api')) !== null, 10_000, 20)).toBe(true);
+    // it would name a pause of more than a second
     expect(lines[0]).toBe(`api (pid ${first}) was killed by SIGKILL: starting it again`);
     expect(await until(() => lines.includes(`api is back (pid ${pidOf('api')})`), 10_000, 20)).toBe(true);
   });
