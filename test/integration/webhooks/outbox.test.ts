@@ -296,7 +296,7 @@ describe('dispatchers of several workers', () => {
       await manager.query(`select from webhook_deliveries where webhook_id = $1 order by undispatched_since limit 1 for update`, [
         webhookId,
       ]);
-      expect(await Promise.race([dispatcher.dispatch(), delay(2_000)])).toBe(2);
+      expect(await Promise.race([dispatcher.dispatch(), delay(20_000)])).toBe(2);
     });
     expect([await dispatcher.dispatch(), await undispatched(webhookId)]).toEqual([1, 0]);
   });
@@ -335,13 +335,15 @@ describe('dispatchers of several workers', () => {
     await dispatchAll();
     const { webhookId } = await fixture.endpoint(tenant);
     await transfer();
+    let take!: () => void;
+    const taken = new Promise<void>((resolve) => (take = resolve));
     const died = new WebhookDispatcher(
       fixture.database,
-      handingOver(() => new Promise(() => undefined)),
+      handingOver(() => (take(), new Promise(() => undefined))),
       silent,
     );
     void died.dispatch();
-    await delay(200);
+    await taken;
     const other = new WebhookDispatcher(
       fixture.database,
       handingOver(() => Promise.resolve()),
