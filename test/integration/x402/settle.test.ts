@@ -5,11 +5,12 @@ import { mintToken } from '../../../dev/chain';
 import type { JsonObject } from '../../../src/chains/types';
 import { ClientEntity } from '../../../src/auth/entity';
 import { buildAccount, buildWallet, fundAccount, randomAddress, setFeeLevels } from '../../factories';
+import { waitFor } from '../../stack/client';
 import { placeFactory, type UncreatedWallet, walletFactory, walletOf, wrapSignature } from '../../wallet-factory';
 import { signed } from '../../x402';
 import { change } from '../../unit/x402/bodies';
 import { type Payers, startPayers } from '../dev/payers';
-import { buildTenant, createFixture, type Fixture, type Tenant } from '../http/fixture';
+import { type Answer, buildTenant, createFixture, type Fixture, type Tenant } from '../http/fixture';
 import { base, paymentsOn, setPolicy } from './seller';
 import { buildSettler } from './settlement-fixture';
 
@@ -208,13 +209,22 @@ test('one client cannot take all the room of requests that wait, and who does no
   const other = await buildTenant(fixture);
   await allow(other);
   const body = await payment();
-  await begin(await accepted(body));
-  const waits = { tenant: seller, body, headers: { Prefer: 'wait=3' } };
-  const answers = Array.from({ length: 105 }, () => fixture.call('POST', '/x402/settle', waits));
+  const txId = await accepted(body);
+  await begin(txId);
+  const waits = { tenant: seller, body, headers: { Prefer: 'wait=60' } };
+  const early: Answer[] = [];
+  const answers = Array.from({ length: 105 }, async () => {
+    const answer = await fixture.call('POST', '/x402/settle', waits);
+    early.push(answer);
+    return answer;
+  });
   // the five that find no room are answered while the others wait
-  await Promise.any(answers.map(async (answer) => expect((await answer).status).toBe(503)));
+  await waitFor(() => early.length >= 5);
+  expect(early.map(({ status }) => status)).toEqual(Array.from({ length: 5 }, () => 503));
   expect(await settle(await payment(), {}, other)).toHaveProperty('txId');
   expect(await settle(await payment(), { Prefer: 'respond-async' })).toMatchObject({ success: true });
+  // what they wait for, at once for all of them
+  await include(txId);
   const refused = (await Promise.all(answers)).filter(({ status }) => status === 503);
   expect(refused).toHaveLength(5);
   expect(refused[0]?.body).toMatchObject({ code: 'unavailable' });
