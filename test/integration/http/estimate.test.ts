@@ -32,6 +32,8 @@ const feeOf = (body: Answer['body']): string => (body['fee_bound'] as unknown as
 
 /** A digest of the rows of every table, but for the counters of limits. */
 async function image(): Promise<Record<string, string>> {
+  // a delivery after an answer deletes its message
+  await fixture.resources.outbox.settled();
   const tables = await fixture.database.query<{ name: string }[]>(
     `select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'
       and table_name <> 'request_quotas' order by table_name`,

@@ -37,6 +37,8 @@ const intrudersOwn = ['audit_events', 'idempotency_keys', 'user_totp', 'totp_ste
 
 /** A digest of every table's rows. */
 async function image({ clientId, userId }: Tenant): Promise<Record<string, string>> {
+  // a delivery after an answer deletes its message
+  await fixture.resources.outbox.settled();
   const columns = await fixture.database.query<{ name: string; columns: string[] }[]>(
     `select table_name as name, array_agg(column_name::text) as columns from information_schema.columns
       where table_schema = 'public' group by table_name`,
