@@ -120,12 +120,12 @@ describe('one code in concurrent requests', () => {
     expect(works).toBe(1);
   });
 
-  test('in thirty identical requests: one succeeds, the others get the reason why it cannot be repeated, and nothing counts as wrong', async () => {
+  test('in twelve identical requests: one succeeds, the others get the reason why it cannot be repeated, and nothing counts as wrong', async () => {
     const made = request(totpCode(secret));
     const exists = () => Promise.reject(new GatewayError('SECURITY_FACTOR_ALREADY_EXISTS', 'there'));
-    const outcomes = await Promise.all(Array.from({ length: 30 }, () => outcome(made, undefined, exists)));
+    const outcomes = await Promise.all(Array.from({ length: 12 }, () => outcome(made, undefined, exists)));
     expect(outcomes.filter((one) => one === 'done')).toHaveLength(1);
-    expect(outcomes.filter((one) => one === 'SECURITY_FACTOR_ALREADY_EXISTS')).toHaveLength(29);
+    expect(outcomes.filter((one) => one === 'SECURITY_FACTOR_ALREADY_EXISTS')).toHaveLength(11);
     expect(await state()).toEqual({ failures: 0, locked_until: null, locks: 0 });
   });
 
