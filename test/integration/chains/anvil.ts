@@ -43,7 +43,7 @@ export async function startAnvil({ chainId = 1, noMining = false, args = [] as s
       )
     )
       break;
-    if (attempt > 100 || child.exitCode !== null) throw new Error('anvil does not start');
+    if (attempt > 600 || child.exitCode !== null) throw new Error('anvil does not start');
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   return { url, client, stop: () => stopped(child), deploy: (name) => deploy(url, client, name) };

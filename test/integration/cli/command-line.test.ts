@@ -11,6 +11,8 @@ import { useFundedFixture } from '../transfers/fixture';
 
 /** The command itself, as a process on a real database, without Temporal. On the whole stack: test/e2e/cli.test.ts. */
 
+jest.setTimeout(180_000);
+
 let fixture: Fixture;
 let settings: Record<string, string>;
 const { locked } = useFundedFixture((created) => {

@@ -385,8 +385,8 @@ describe('trouble', () => {
       warn: (details: unknown) => void warnings.push(details),
     });
     const stop = new AbortController();
-    setTimeout(() => (down = false), 1_200);
     await mine(3);
+    setTimeout(() => (down = false), 1_200);
     const { nextBlock } = await followChain({
       ...options,
       notifier: new ObservationNotifier(options.signalTransfer, logger),

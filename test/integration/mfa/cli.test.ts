@@ -11,6 +11,8 @@ import { createTestDatabase, type TestDatabase } from '../../stack/database';
 
 /** `gateway totp …` as operators run it, each command a process of its own. */
 
+jest.setTimeout(180_000);
+
 interface Result {
   code: number | null;
   out: string;
