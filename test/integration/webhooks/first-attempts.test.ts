@@ -185,7 +185,10 @@ test('a delivery that somebody else is writing keeps no dispatcher waiting', asy
   const taken = { webhookId: endpoint.webhookId, subjectId: String((await subjects())[0]) };
   await fixture.database.transaction(async (manager) => {
     await manager.query('select from webhook_deliveries where webhook_id = $1 for update', [endpoint.webhookId]);
-    const next = await Promise.race([takeNext(fixture.database, taken, { firstOnly: true }), delay(20_000, 'waits')]);
+    const next = await Promise.race([
+      takeNext(fixture.database, taken, { firstOnly: true }),
+      delay(20_000, 'waits', { ref: false }),
+    ]);
     expect(next).toMatchObject({ claim: null, isFirst: true });
   });
   await dispatchAll(dispatcher);

@@ -296,7 +296,7 @@ describe('dispatchers of several workers', () => {
       await manager.query(`select from webhook_deliveries where webhook_id = $1 order by undispatched_since limit 1 for update`, [
         webhookId,
       ]);
-      expect(await Promise.race([dispatcher.dispatch(), delay(20_000)])).toBe(2);
+      expect(await Promise.race([dispatcher.dispatch(), delay(20_000, undefined, { ref: false })])).toBe(2);
     });
     expect([await dispatcher.dispatch(), await undispatched(webhookId)]).toEqual([1, 0]);
   });
