@@ -54,7 +54,7 @@ export const isReady = async (node: NodeIndex): Promise<boolean> => (await ownPa
 
 /** Resolves once the stack's own process of this node serves again. */
 export async function nodeIsBack(node: NodeIndex): Promise<void> {
-  await waitFor(() => isReady(node), { timeoutMs: 60_000 });
+  await waitFor(() => isReady(node), { timeoutMs: 180_000 });
 }
 
 /** Ends a node's process; it is started again when the returned function is called. */

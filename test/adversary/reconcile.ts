@@ -23,7 +23,7 @@ export async function closedForMissing(): Promise<void> {
   // the next comparison is due now; if one is running at this moment, the next follows after a minute
   await gatewayQuery(`update order_comparison set compared_at = compared_at - interval '1 minute'`);
   const missing = async () => (await gatewayQuery('select from order_comparison where missing_since is not null')).length > 0;
-  await waitFor(missing, { timeoutMs: 90_000 });
+  await waitFor(missing, { timeoutMs: 180_000 });
 }
 
 interface Reconciled {

@@ -11,7 +11,7 @@ import { victims } from './victims';
 let scene: Scene;
 beforeAll(async () => {
   scene = await Scene.setUp();
-}, 180_000);
+}, 400_000);
 afterAll(async () => {
   await scene.tearDown();
   expect(await recordDifferences()).toEqual([]);

@@ -10,7 +10,7 @@ import { crashAccount, expectBalanced, statusesOf, transferThrough } from './tra
 let account: Account;
 beforeAll(async () => {
   account = await crashAccount();
-}, 180_000);
+}, 400_000);
 afterAll(async () => expect(await recordDifferences()).toEqual([]), 240_000);
 
 /** One transfer, the connection cut while what follows the gap is committed. */

@@ -11,7 +11,7 @@ let account: Account;
 
 beforeAll(async () => {
   account = await fundedAccount('ethereum', { ETH: '5' });
-}, 180_000);
+}, 400_000);
 
 afterEach(() => resumeAll());
 afterAll(async () => {
@@ -82,7 +82,7 @@ describeFamilies('a chain', (fixture) => {
   let own: Account;
   beforeAll(async () => {
     own = await accountWith(fixture, ['1', '1']);
-  }, 180_000);
+  }, 400_000);
   const send = () => submit(own, fixture.newAddress(), coins('0.01'), { chain });
   const statusOf = async (txId: string) => (await call('GET', `/transactions/${txId}`)).body.status as string;
 
@@ -115,7 +115,7 @@ describeFamilies('a chain', (fixture) => {
           const deposits = body.data.filter((item: { amount: string }) => item.amount === coins('0.25')) as { status: string }[];
           return deposits.some(({ status }) => status === 'CONFIRMED') && deposits;
         },
-        { timeoutMs: 60_000, intervalMs: 500 },
+        { timeoutMs: 150_000, intervalMs: 500 },
       );
     expect(await found()).toHaveLength(1);
     await expectBalanced(own, chain);

@@ -38,11 +38,11 @@ for (const fixture of others)
     beforeAll(async () => {
       scene = await Scene.setUpOn(accounts.get(fixture.chain) ?? new Map());
       rounds = new ChainRounds(scene, fixture);
-    }, 180_000);
+    }, 300_000);
     afterAll(async () => {
       await rounds.end();
       await scene.tearDown();
-    }, 120_000);
+    }, 240_000);
 
     const expectEnds = (names: readonly GapName[], run: () => Promise<Transfers>) => {
       let transfers: Transfers;

@@ -17,7 +17,7 @@ export const undecided = ['settlement_pending', 'unexpected_settle_error', 'unex
 
 /** As a seller does who has read the documents: the same request, until it is decided. */
 export async function settle(body: object, headers: Record<string, string> = {}): Promise<Settled> {
-  for (const until = Date.now() + 180_000; Date.now() < until; await delay(500)) {
+  for (const until = Date.now() + 360_000; Date.now() < until; await delay(500)) {
     const answer = await settleOnce(body, headers).catch(() => undefined);
     if (answer?.success !== undefined && !undecided.includes(answer.errorReason ?? '')) return answer;
   }

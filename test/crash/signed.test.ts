@@ -64,7 +64,7 @@ beforeAll(async () => {
   holds = await Holds.install(stack().postgres.url, { more: [expiring] });
   nodes = await NodeHolds.install();
   unused = await send(expiring, { chain: 'ethereum', seconds: 10 });
-}, 400_000);
+}, 600_000);
 afterAll(async () => {
   await holds.remove();
   await nodes.remove();
@@ -171,5 +171,5 @@ test.each<Victim>(['all', 'worker', 'authoriser', 'mpc'])(
     await Promise.all((await crashWith(victim)).map(expectEnd));
     expect(await ledgerDifferences()).toEqual([]);
   },
-  400_000,
+  600_000,
 );

@@ -12,7 +12,7 @@ import { chainAt } from './transfer';
 
 /** Atomic units of USDC. */
 export const paidAmount = 1_000n;
-const acceptedWithinMs = 180_000;
+const acceptedWithinMs = 360_000;
 
 interface View {
   txId: string;

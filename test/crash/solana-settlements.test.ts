@@ -111,7 +111,7 @@ async function usdcOf(owner: string): Promise<bigint> {
   const payments: Payment[] = [];
 
   beforeAll(async () => {
-    settler = await waitFor(() => stack().settlers[chain], { timeoutMs: 240_000, intervalMs: 500 });
+    settler = await waitFor(() => stack().settlers[chain], { timeoutMs: 420_000, intervalMs: 500 });
     local = new LocalChainClient(stack().chains[chain]?.rpc ?? '');
     const made = await Promise.all(places.map(async (place) => [place, await makeHolder(), await makeHolder()] as const));
     payers = new Map(made.map(([place, payer]) => [place, payer]));

@@ -226,4 +226,4 @@ test('transfers, deposits, approvals and webhooks while each of them is killed: 
   expect(await differingCounters()).toEqual([]);
   expect(await ledgerDifferences()).toEqual([]);
   expect(await recordDifferences()).toEqual([]);
-}, 300_000);
+}, 900_000);

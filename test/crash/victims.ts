@@ -28,6 +28,6 @@ export async function allRun(): Promise<void> {
       .flat()
       .every((pid) => processIdentity(pid) !== null);
   await waitFor(isRunning);
-  await waitFor(areAllChecksPassing, { timeoutMs: 60_000 });
-  await Promise.all(([1, 2, 3] as const).map((node) => waitFor(() => isReady(node), { timeoutMs: 60_000 })));
+  await waitFor(areAllChecksPassing, { timeoutMs: 180_000 });
+  await Promise.all(([1, 2, 3] as const).map((node) => waitFor(() => isReady(node), { timeoutMs: 180_000 })));
 }

@@ -21,7 +21,7 @@ export function paidOn(): { rpc: string; usdc: Address; tokens: Record<PaidToken
 
 /** The primary settler; the key of the house is generated once the stack runs. */
 export const findSettler = (): Promise<Address> =>
-  waitFor(() => stack().settlers[paidChain] as Address | undefined, { timeoutMs: 240_000, intervalMs: 500 });
+  waitFor(() => stack().settlers[paidChain] as Address | undefined, { timeoutMs: 420_000, intervalMs: 500 });
 
 /** A payer with 1 USDC, or of another token: it has neither coins nor given Permit2 an allowance. */
 export async function newPayer(

@@ -20,11 +20,11 @@ let usdc: Hex;
 
 beforeAll(async () => {
   // the key of the house is generated once the stack runs
-  settler = (await waitFor(() => stack().settlers[chain], { timeoutMs: 240_000, intervalMs: 500 })) as Address;
+  settler = (await waitFor(() => stack().settlers[chain], { timeoutMs: 420_000, intervalMs: 500 })) as Address;
   const { tokens } = stack().chains[chain] as { tokens: Record<string, string> };
   ({ rpc } = stack().chains[chain] as { rpc: string });
   usdc = tokens['USDC'] as Hex;
-}, 300_000);
+}, 600_000);
 
 const settle = async (body: JsonObject) =>
   (await api('demo').request<JsonObject>('POST', '/x402/settle', { body, headers: { Prefer: 'wait=60' } })).body;

@@ -382,7 +382,7 @@ describe('the endpoint', () => {
     const inRounds: Withhold = async ({ method }) => {
       if (!gate) {
         rounds.push([]);
-        gate = delay(150).then(() => void (gate = null));
+        gate = delay(1_000).then(() => void (gate = null));
       }
       rounds.at(-1)?.push(method);
       await gate;

@@ -27,7 +27,7 @@ beforeAll(async () => {
   asOperator = await openDatabase(url);
   const silent = { error: () => undefined };
   const addresses = new OwnAddresses(new AttestedKeys(scene.attesting, silent), getFamily, silent);
-  const ownKeys = new OwnKeys(asOperator, accountKeyGenerationOn(scene.temporal.client, 5_000), addresses.accountKeys);
+  const ownKeys = new OwnKeys(asOperator, accountKeyGenerationOn(scene.temporal.client, 20_000), addresses.accountKeys);
   operations = new SettlerOperations({ database: asOperator, registry, getFamily, addresses, ownKeys, keyWaitMs: 0 });
   await buildWallet(scene.fixture.database, { clientId: houseClientId } as never);
 });

@@ -131,7 +131,7 @@ describe('an authoriser that orders one beside an attempt that may still be exec
   });
 
   test('it was executed, and its time is over: every pair refuses', async () => {
-    const { txId, first, ordered, signatures } = await signedFirst();
+    const { txId, first, ordered, signatures } = await signedFirst(10_000);
     expect(await send(ordered, signatures)).toMatchObject({ result: true });
     await on.mine();
     await on.outlive(first);
@@ -143,7 +143,7 @@ describe('an endpoint that lies', () => {
   const shownBy = (endpoint: string): object => expect.objectContaining({ endpoint }) as object;
 
   test('at one node: the other one refuses, whichever began', async () => {
-    const { txId, first, ordered, signatures } = await signedFirst();
+    const { txId, first, ordered, signatures } = await signedFirst(10_000);
     await send(ordered, signatures);
     await on.mine();
     await on.outlive(first);
