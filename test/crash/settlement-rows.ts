@@ -1,16 +1,24 @@
+import { loadRegistry } from '../../src/chains/registry';
 import { transferWorkflowId } from '../../src/messages/workflow-ids';
 import { gatewayQuery } from '../adversary/processes';
+import { paidChain } from '../e2e/payers';
 import { waitFor } from '../stack/client';
 import { withTemporal } from '../stack/temporal';
 
 /** Of a settlement, and of its workflow. */
 const endMs = 60_000;
 
+/** After it an attempt that no block takes is replaced, and so is its replacement: on a busy machine before the round is over. */
+const { stuckAfterMs } = loadRegistry('local', [paidChain]).get(paidChain);
+
 /** What the gateway has stored of a settlement that has ended. */
 export interface Row {
   status: string;
   failure_code: string | null;
-  /** Their kinds, in their order; `executed`: of those that a block has. */
+  /**
+   * Their kinds, in their order, without those that took the place of one of their kind after its time; `executed`: of those that
+   * a block has, which are all named.
+   */
   attempts: string[];
   executed: string[];
   /** How often the settler was charged for it. */
@@ -25,12 +33,14 @@ export async function settlementsTo(payTo: string): Promise<Row[]> {
   const read = () =>
     gatewayQuery<Omit<Row, 'is_over'> & { tx_id: string; is_ended: boolean }>(
       `select t.tx_id, t.ended_at is not null as is_ended, t.status, t.failure_code, s.released_at is not null as is_released,
-              array(select a.kind from transfer_attempts a where a.tx_id = t.tx_id order by a.attempt) as attempts,
+              array(select a.kind from transfer_attempts a where a.tx_id = t.tx_id and not exists (
+                select from transfer_attempts b where b.tx_id = a.tx_id and b.attempt = a.attempt - 1 and b.kind = a.kind
+                  and a.signing_begun_at >= b.signing_begun_at + make_interval(secs => $2)) order by a.attempt) as attempts,
               array(select a.kind from transfer_attempts a where a.tx_id = t.tx_id and a.block_number is not null order by a.attempt)
                 as executed,
               (select count(*)::int from transactions g where g.parent_tx_id = t.tx_id and g.transaction_type = 'GAS') as charges
          from transactions t join x402_settlements s using (tx_id) where t.to_address = $1`,
-      [payTo],
+      [payTo, stuckAfterMs / 1_000],
     );
   await waitFor(async () => (await read()).every((row) => row.is_ended), { timeoutMs: endMs }).catch(() => undefined);
   return Promise.all(
