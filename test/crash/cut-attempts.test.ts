@@ -62,19 +62,23 @@ describe('a replacement', () => {
   const replaced = new Map<Fault, Replaced>();
   const replacedBy = (fault: Fault): Replaced => replaced.get(fault) as Replaced;
 
-  /** No block takes the first attempts, and each waits for its replacement while the others do. */
+  /**
+   * No block takes the first attempts, and each waits for its replacement while the others do. The longest outage comes first:
+   * all replacements have to be sent before one of them has waited so long that it is replaced too.
+   */
   beforeAll(async () => {
     const gap = 'prepare: a replacement';
-    const accounts = await Promise.all(faults.map(newAccount));
+    const inTurn = faults.toSorted((a, b) => b.awayMs - a.awayMs);
+    const accounts = await Promise.all(inTurn.map(newAccount));
     const base = chainOf('base');
     await base.setIntervalMining({ interval: 0 });
     try {
-      for (const [at, { fault, awayMs }] of faults.entries()) {
+      for (const [at, each] of inTurn.entries()) {
         if (at > 0) await delay(betweenCutsMs);
         const from = accounts[at] as Account;
-        const options = { gap, fault, awayMs, address: from.address, name: `cut_${at}` } as const;
+        const options = { gap, ...each, address: from.address, name: `cut_${at}` } as const;
         const cut = await Cut.install(stack().postgres.url, options);
-        replaced.set(faults[at] as Fault, { cut, transfer: send(gap, from) });
+        replaced.set(each, { cut, transfer: send(gap, from) });
       }
       for (const one of replaced.values()) {
         one.outcome = await one.cut.outcome(cutWithinMs);
