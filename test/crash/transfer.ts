@@ -52,12 +52,21 @@ export async function expectBalanced({ account_id: id, address }: Account, chain
   expect(parseAmount(balance, decimals)).toBe(await onChain(chain, address));
 }
 
-/** The attempts of a transfer by kind; `mined` as the chain says. */
-export async function attemptsOf(txId: string, chain: string): Promise<{ kind: string; mined: boolean }[]> {
-  const rows = await gatewayQuery<{ kind: string; tx_hash: string | null }>(
-    'select kind, tx_hash from transfer_attempts where tx_id = $1 order by attempt',
+export interface Attempt {
+  kind: string;
+  begunAt: Date;
+  /** As the chain says. */
+  mined: boolean;
+}
+
+/** The attempts of a transfer, in their order. */
+export async function attemptsOf(txId: string, chain: string): Promise<Attempt[]> {
+  const rows = await gatewayQuery<{ kind: string; tx_hash: string | null; begun: Date }>(
+    'select kind, tx_hash, signing_begun_at as begun from transfer_attempts where tx_id = $1 order by attempt',
     [txId],
   );
   const { isIncluded } = nodeOf(chain);
-  return Promise.all(rows.map(async ({ kind, tx_hash: id }) => ({ kind, mined: id !== null && (await isIncluded(id)) })));
+  return Promise.all(
+    rows.map(async ({ kind, tx_hash: id, begun }) => ({ kind, begunAt: begun, mined: id !== null && (await isIncluded(id)) })),
+  );
 }
