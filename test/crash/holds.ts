@@ -2,8 +2,8 @@ import { Client, type QueryResultRow } from 'pg';
 import { type BreakpointName, breakpointOf, createBreakpoints, dropBreakpoints, isRead } from './breakpoints';
 import { gapNames, isHeld } from './gaps';
 
-/** A held statement ends by its time-out; how long it may take until a worker tries it again. */
-export const betweenTriesMs = 5_000;
+/** A held statement ends by its time-out; how long it may take until a worker tries it again: 10 s, after some tries. */
+export const betweenTriesMs = 11_000;
 
 /** All transfers of a gap, or those of one address (breakpoints.ts says whose). */
 export interface Held {
