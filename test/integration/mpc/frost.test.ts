@@ -57,7 +57,8 @@ describe('nodes with a key of Ed25519', () => {
       ids.map((id, at) => group.generateKey(nodeIndexes[at % 3] as NodeIndex, id, { protocol, isBound: false })),
     );
     expect(new Set(keys.map(({ publicKey }) => publicKey)).size).toBe(ids.length);
-    expect(performance.now() - began).toBeLessThan(10_000);
+    // on a busy machine too; keys of the other protocol take a minute of processor time
+    expect(performance.now() - began).toBeLessThan(30_000);
   });
 
   test('two sessions of one key at once give two signatures, and the journals have them', async () => {

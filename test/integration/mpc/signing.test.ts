@@ -172,12 +172,17 @@ describe('two of three nodes', () => {
   test('with a node down its pairs fail at once and the other pair signs; once it is back, all pairs sign', async () => {
     await group.stop(2);
     try {
-      const begun = Date.now();
-      await expect(sign(1, 2).signed).rejects.toMatchObject({
-        code: 'signers_unavailable',
-        message: expect.stringContaining('node 2'),
-      });
-      expect(Date.now() - begun).toBeLessThan(2_000);
+      const tookMs: number[] = [];
+      for (let tries = 0; tries < 3; tries += 1) {
+        const begun = Date.now();
+        await expect(sign(1, 2).signed).rejects.toMatchObject({
+          code: 'signers_unavailable',
+          message: expect.stringContaining('node 2'),
+        });
+        tookMs.push(Date.now() - begun);
+      }
+      // a busy machine may delay one; if the peer was waited for, each would take longer
+      expect(Math.min(...tookMs)).toBeLessThan(2_000);
       const { request, signed } = sign(1, 3);
       verify(await signed, request);
       expect(await group.node(1).reachablePeers()).toEqual([3]);
