@@ -35,6 +35,8 @@ interface Outage {
 
 /** Load from before the outage until after it; resolves when every transfer has ended. */
 async function loadThrough(part: string, { before, during, after }: Outage = {}): Promise<{ sent: Sent[]; pausedAt: number }> {
+  // new ones last for longer than the outage, in which none could be had
+  for (const { client } of senders) api(client).forgetToken();
   const load = new Load(senders);
   await delay(besideMs);
   await before?.(load);

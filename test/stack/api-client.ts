@@ -30,6 +30,11 @@ export class ApiClient {
     return send<T>(method, `${this.baseUrl}${path}`, { ...options, headers: { authorization, ...options.headers } });
   }
 
+  /** The next request gets a new token. */
+  forgetToken(): void {
+    this.token = null;
+  }
+
   /** @throws Error with the response of the API when it refuses. */
   async accessToken(): Promise<string> {
     if (this.token && Date.now() < this.token.renewAtMs) return this.token.value;
