@@ -21,9 +21,12 @@ describeWithBtcd('many transfers of one Bitcoin account', () => {
         Array.from({ length: outputs }, (_, index) => 10_000_000n + BigInt(index)),
       );
       const ids: string[] = [];
-      let blocks: Promise<unknown> = Promise.resolve();
-      /** What others hold comes back as change with the next block. */
-      const nextBlock = () => (blocks = blocks.then(() => mine()).then(() => follow()));
+      let block: Promise<unknown> | undefined;
+      /** What others hold comes back as change with the next block, which all that wait share. */
+      const nextBlock = () =>
+        (block ??= mine()
+          .then(() => follow())
+          .finally(() => (block = undefined)));
       const transferOne = async () => {
         const txId = await pay('0.01');
         await until(`${txId} is signed`, async () => {
@@ -48,7 +51,6 @@ describeWithBtcd('many transfers of one Bitcoin account', () => {
         }
       };
       await Promise.all(Array.from({ length: atOnce }, work));
-      await blocks;
       await mine(fixture.chain.confirmations);
       await follow();
       for (const txId of ids) expect(await ledger.settleTransfer({ txId })).toMatchObject({ status: 'CONFIRMED' });

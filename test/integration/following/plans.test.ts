@@ -72,7 +72,7 @@ beforeAll(async () => {
     for (const { definition } of indexes) await manager.query(definition);
   });
   await database.query('analyze');
-}, 300_000);
+}, 900_000);
 afterAll(async () => {
   await database.destroy();
   await testDatabase.drop();

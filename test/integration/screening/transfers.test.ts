@@ -248,6 +248,8 @@ describe('an address blacklisted', () => {
     await serve();
     const txId = await submit();
     await is(txId, 'SUBMITTED');
+    // so that it is not stuck before it is listed
+    await fixture.mine();
     const factorId = await list();
     const note = expect.stringMatching(
       /^blacklisted at 20[-0-9T:]+Z, after the transaction had been broadcast: it could not be undone$/,
@@ -274,6 +276,7 @@ describe('an address blacklisted', () => {
     await serve();
     const txId = await submit();
     await is(txId, 'SUBMITTED');
+    await fixture.mine();
     expect(await late(txId)).toHaveLength(1);
     await ends(txId, 'CONFIRMED');
     expect(await late(txId)).toHaveLength(1);
@@ -285,11 +288,15 @@ describe('an address blacklisted', () => {
       chain: {
         observe: async (input) =>
           hidden ? { state: 'absent', hash: null, blockNumber: null, confirmations: 0 } : fixture.onChain.observe(input),
+        // once it is sent, and before the run counts it as stuck
+        broadcast: async (input) => {
+          const sent = await fixture.onChain.broadcast(input);
+          if (input.attempt === 1) await list();
+          return sent;
+        },
       },
     });
     const txId = await submit();
-    await is(txId, 'SUBMITTED');
-    await list();
     await is(txId, 'NEEDS_ATTENTION');
     expect(await row(txId)).toMatchObject({ failure_code: 'address_blacklisted' });
     expect(await kinds(txId)).toEqual(['first']);
@@ -325,6 +332,8 @@ test('blacklisted between the signature of a replacement and its broadcast: park
     { kind: 'first', broadcast_at: expect.any(Date) },
     { kind: 'replacement', signed: expect.any(String), broadcast_at: null },
   ]);
+  // the retry finds it in a block, and not one that waits for too long
+  await fixture.mine();
   hidden = false;
   await served.operations.retry(txId);
   await ends(txId, 'CONFIRMED');

@@ -1,5 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { formatUnits, parseUnits } from 'viem';
+import { statusQuery } from '../../../src/messages/progress';
 import { retryUpdate } from '../../../src/messages/transfer';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import { verifyLedger } from '../../../src/ledger/verify';
@@ -46,7 +47,8 @@ describeFamilies('transfers', ({ symbol, decimals, amount: worth, newAddress }, 
     await follow();
   }
   const submit = () => served.submit({ tokenSymbol: symbol, amount: formatUnits(amount, decimals), toAddress: to });
-  const askChain = (txId: string) => served.client.workflow.getHandle(transferWorkflowId(txId)).executeUpdate(retryUpdate);
+  const runOf = (txId: string) => served.client.workflow.getHandle(transferWorkflowId(txId));
+  const askChain = (txId: string) => runOf(txId).executeUpdate(retryUpdate);
   const kinds = async (txId: string) => (await fixture.attempts(txId)).map(({ kind }) => kind);
   const sent = (txId: string, count = 1) =>
     until(`${count} attempts are sent`, async () => {
@@ -56,6 +58,8 @@ describeFamilies('transfers', ({ symbol, decimals, amount: worth, newAddress }, 
   const submitted = async (txId: string) => {
     await sent(txId);
     await until('SUBMITTED', async () => (await served.status(txId)) === 'SUBMITTED');
+    // the row says it before the run does, which takes a retry only from then on
+    await until('followed', async () => (await runOf(txId).query(statusQuery)).step === 'confirm');
   };
   /** Nothing is locked, the ledger is that of the chain, and the recipient has what it was sent, once. */
   const booksAgree = async (received = amount) => {

@@ -46,6 +46,8 @@ test('after five replacements an operator is asked; a retry follows them all', a
   const txId = await served.submit();
   await parkedAs(txId, 'stuck');
   expect(await kinds(txId)).toEqual(['first', ...Array.from({ length: 5 }, () => 'replacement')]);
+  // the retry finds one in a block, and not one that waits for too long
+  await fixture.mine();
   isHidden = false;
   await served.operations.retry(txId);
   await served.ends(txId, 'CONFIRMED');
@@ -200,7 +202,13 @@ test('an attempt that a block holds by the time of its replacement is confirmed,
     },
   });
   const txId = await served.submit();
-  await served.ends(txId, 'CONFIRMED');
+  // without signals: told of the block, the run would not ask for a replacement
+  await until('confirmed', async () => {
+    await fixture.mine();
+    await fixture.follow();
+    return (await served.status(txId)) === 'CONFIRMED';
+  });
+  expect(isHidden).toBe(false);
   expect(await kinds(txId)).toEqual(['first']);
   await booksAgree(fixture);
   await record(txId, 'transfer-confirmed-executed-before-replacement');
@@ -270,7 +278,7 @@ test('what has succeeded without moving anything fails once it is final, and eve
   };
   await until('executed', async () => {
     await follow();
-    return (await fixture.attempts(txId))[0]?.success === true;
+    return (await fixture.attempts(txId)).some(({ success }) => success === true);
   });
   await fixture.anvil.client.setCode({ address, bytecode });
   await until('it has ended', async () => {

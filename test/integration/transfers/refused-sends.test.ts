@@ -166,9 +166,11 @@ describe('words that nobody knows', () => {
       return timeline.filter(({ step }) => step === 'park').length;
     };
     await until('parked again', async () => (await parks()) > 1);
+    expect(await kinds(txId)).toEqual(['first']);
     refuse = () => Promise.resolve(null);
     await served.ends(txId, 'CONFIRMED');
-    expect(await kinds(txId)).toEqual(['first']);
+    // what the node has taken is replaced where its block comes late
+    expect(await kinds(txId)).not.toContain('cancellation');
     await booksAgree(served.fixture);
     await served.record(transferWorkflowId(txId), 'transfer-confirmed-refused-in-unknown-words');
   });
@@ -189,7 +191,7 @@ describe('words that nobody knows', () => {
     );
     refuse = () => Promise.resolve(null);
     await served.ends(txId, 'FAILED');
-    expect(await kinds(txId)).toEqual(['first', 'cancellation']);
+    expect((await kinds(txId)).slice(0, 2)).toEqual(['first', 'cancellation']);
   });
 });
 

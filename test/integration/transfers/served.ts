@@ -23,7 +23,7 @@ import { verifyLedger } from '../../../src/ledger/verify';
 import { contractArtifacts } from '../../../dev/contracts';
 import { verifyIntent } from '../../../src/mpc/verify-intent';
 import { TransferOperations } from '../../../src/cli/transfer-operations';
-import { observationSignaller, transferWorkflowsOn } from '../../../src/transfers/start/workflows';
+import { observationSignaller, startTransferWorkflow } from '../../../src/transfers/start/workflows';
 import { buildTransferRequest, keysOf } from '../../factories';
 import type { TestLedger } from '../../ledger';
 import { claimsOf } from '../../orders';
@@ -194,7 +194,8 @@ export class ServedChain<Fixture extends ChainFixture> {
   async submit(changes: RequestChanges): Promise<string> {
     const request = buildTransferRequest(this.fixture.alice, this.fixture.chain, changes);
     await this.fixture.ledger.lockTransfer(request);
-    await transferWorkflowsOn(this.client).start(request);
+    // without the limit of a request, which a slow machine may exceed
+    await startTransferWorkflow(this.client, request, 'first');
     return request.txId;
   }
 
@@ -236,10 +237,19 @@ export class ServedWorkflows extends ServedChain<FollowFixture> {
   override submit(changes: RequestChanges = {}): Promise<string> {
     return super.submit({ tokenSymbol: 'USDC', amount: '5', toAddress: this.fixture.bob.address, ...changes });
   }
+
+  /** The same, and signals the workflows: what a block holds is not replaced, however slow the machine is, and ends what is parked. */
+  override ends(txId: string, as: string): Promise<void> {
+    return until(`${txId} is ${as}`, async () => {
+      await this.fixture.mine();
+      await this.fixture.follow({ signalTransfer: observationSignaller(this.client) });
+      return (await this.status(txId)) === as;
+    });
+  }
 }
 
-/** An account that has 1 ETH and 5 USDC. */
-export async function createFundedFixture(stuckAfterMs = 500, changes: Partial<ChainDefinition> = {}): Promise<FollowFixture> {
+/** An account that has 1 ETH and 5 USDC. `stuckAfterMs`: longer than a slow machine takes from a broadcast to the next block. */
+export async function createFundedFixture(stuckAfterMs = 2_000, changes: Partial<ChainDefinition> = {}): Promise<FollowFixture> {
   const fixture = await createFollowFixture({ stuckAfterMs, ...changes });
   await fixture.send(fixture.alice, ether);
   await fixture.mint(fixture.alice, 5_000_000n);

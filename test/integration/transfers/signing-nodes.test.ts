@@ -210,7 +210,7 @@ describe('a transfer whose network fee two nodes do not allow', () => {
     await until('two attempts', async () => (await fixture.attempts(txId)).length === 2);
     // fees fall, and the cancellation becomes old enough to be replaced
     await fixture.mine(5);
-    await new Promise((resolve) => setTimeout(resolve, 600));
+    await new Promise((resolve) => setTimeout(resolve, fixture.chain.stuckAfterMs + 100));
     await served.operations.retry(txId);
     await served.ends(txId, 'FAILED');
     expect((await fixture.attempts(txId)).map(({ kind }) => kind)).toEqual(['first', 'cancellation', 'cancellation']);

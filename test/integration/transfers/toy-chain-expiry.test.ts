@@ -63,6 +63,8 @@ test('a rebuilt transfer whose attempt has expired is reissued, and its old byte
   await expire();
   await served.serve();
   await transferWorkflowsOn(served.client).start(request);
+  // before further blocks, with which the reissue would expire as well
+  await until('in the pool', () => Promise.resolve(fixture.toy.pooled.length > 0));
   await ends(txId, 'CONFIRMED');
   expect((await fixture.attempts(txId)).map(({ kind, signed }) => [kind, signed !== null])).toEqual([
     ['first', false],

@@ -18,7 +18,7 @@ jest.setTimeout(120_000);
 
 /** Long enough that nothing is replaced unless a test requires it. */
 const patientMs = 60_000;
-const hastyMs = 1_000;
+const hastyMs = 3_000;
 
 let stuckAfterMs = patientMs;
 let rules: Partial<FamilyRules> = {};
@@ -38,12 +38,14 @@ const attemptCount = (txId: string, count: number) =>
 const handleOf = (txId: string) => served.client.workflow.getHandle(transferWorkflowId(txId));
 /** With RECORD_HISTORIES=1 the history becomes one of the replay tests. */
 const record = (txId: string, name: string) => served.record(transferWorkflowId(txId), name);
-/** An operator's retry, at any time: the workflow asks the chain at once. */
-const askChain = (txId: string) => handleOf(txId).executeUpdate(retryUpdate);
-
 /** Until the workflow is in this stage. */
 const entered = (txId: string, stage: string) =>
   until(`${txId} in ${stage}`, async () => (await handleOf(txId).query(statusQuery)).step === stage);
+/** An operator's retry, once the workflow takes one: it asks the chain at once. */
+const askChain = async (txId: string) => {
+  await entered(txId, 'confirm');
+  return handleOf(txId).executeUpdate(retryUpdate);
+};
 
 /** Follows once, and signals the workflows. */
 const follow = () => fixture.follow({ signalTransfer: observationSignaller(served.client) });

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
+import { queuesWithoutWorker } from '../../../src/cli/queue-workers';
 import { WorkerVersions } from '../../../src/cli/worker-versions';
 import { chainTaskQueue, mainTaskQueue, workerQueues } from '../../../src/messages/task-queues';
 import { readJournalsWorkflowId, transferWorkflowId, workflowTypes } from '../../../src/messages/workflow-ids';
@@ -94,6 +95,10 @@ test('transfers that wait go on where the current build is, pinned runs end wher
   // those of build 1 do not count
   await expect(versions.setCurrent('2', queues())).rejects.toThrow('no workers of build 2 ask');
   await served.serveBuild({}, builds[2]);
+  await until('build 2 asks', async () => {
+    const missing = await queuesWithoutWorker(served.client, queues(), { deploymentName, buildId: '2' });
+    return missing.length === 0;
+  });
   await expect(versions.setCurrent('2', workerQueues([chain]), 5_000)).rejects.toThrow(
     `no workers of build 2 ask for work on these task queues, where work would wait: webhooks (workflow), webhooks (activity), follow-${chain} (activity)`,
   );

@@ -3,6 +3,7 @@ import { feesIn } from '../../../src/chains/evm/codec/transaction';
 import { listAuditLog } from '../../../src/audit/list';
 import type { Hex } from '../../../src/chains/types';
 import type { SigningClaims } from '../../../src/messages/order';
+import { statusQuery } from '../../../src/messages/progress';
 import { abandonUpdate, chainObservedSignal } from '../../../src/messages/transfer';
 import type { GatewayError } from '../../../src/platform/errors';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
@@ -113,6 +114,8 @@ test.each([
   const handle = client().workflow.getHandle(transferWorkflowId(txId));
   const expected = { prepareAttempt: 'PENDING', broadcast: 'SIGNING', observe: 'SUBMITTED' }[step];
   await until(expected, async () => (await status(txId)) === expected);
+  // the row says it before the run does
+  if (step === 'observe') await until('followed', async () => (await handle.query(statusQuery)).step === 'confirm');
   // the workflow answers for itself, whatever the status: one that does not wait has nothing to retry
   const answer = await operations()
     .retry(txId)
@@ -262,7 +265,8 @@ describe('abandon', () => {
     const later = await submit({ amount: '1' });
     await fixture.mine(fixture.chain.confirmations + 1);
     await fixture.follow();
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    // by then its run has asked the chain
+    await new Promise((resolve) => setTimeout(resolve, fixture.chain.stuckAfterMs + 1_000));
     // deep enough for a transfer, not final yet: an earlier attempt could still take its place
     expect(await status(txId)).toBe('SUBMITTED');
     expect(await fixture.balance(fixture.alice, 'USDC')).toMatchObject({ available: 2_000_000n });

@@ -103,7 +103,8 @@ test('what is lost on its way is sent again while it is valid', async () => {
 test('what no block has taken has failed once it never can be, and is not made again', async () => {
   await served.serve();
   await fixture.solanaChain.client.call('drop', { count: 1_000 });
-  const { settle } = served.settling(1_000);
+  // long enough that it is signed and sent by then
+  const { settle } = served.settling(5_000);
   const body = bodyFor(fixture, 2, await offered(fixture));
   const pending = await settle(body);
   expect(pending).toMatchObject({ reason: 'settlement_pending', hash: expect.stringMatching(/^\w{64,88}$/) as string });

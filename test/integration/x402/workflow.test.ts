@@ -34,9 +34,9 @@ beforeEach(() => {
 /** A longer time than any test takes. */
 const longSeconds = 600;
 /** Enough to sign and send, and then to be waited for. */
-const shortSeconds = 9;
+const shortSeconds = 20;
 /** Enough for all replacements of what is replaced hastily. */
-const replacedSeconds = 16;
+const replacedSeconds = 30;
 
 const record = (txId: string, name: string) => served.record(transferWorkflowId(txId), name);
 const stepOf = async (txId: string) => (await served.client.workflow.getHandle(transferWorkflowId(txId)).query(statusQuery)).step;
