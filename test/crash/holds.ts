@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Client, type QueryResultRow } from 'pg';
 import { type BreakpointName, breakpointOf, createBreakpoints, dropBreakpoints, isRead } from './breakpoints';
 import { gapNames, isHeld } from './gaps';
@@ -108,14 +109,17 @@ export class Holds {
 
 const deadlock = '40P01';
 
-/** All of it or nothing. It locks several tables that are in use: after a deadlock it is tried again. */
+const mostTries = 60;
+
+/** All of it or nothing. It locks several tables that are in use: after a deadlock it is tried again, for half a minute and more. */
 async function alterSchema(connection: Client, statements: string): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
       await connection.query(statements);
       return;
     } catch (error) {
-      if ((error as { code?: string }).code !== deadlock || tries === 5) throw error;
+      if ((error as { code?: string }).code !== deadlock || tries === mostTries) throw error;
+      await delay(500);
     }
   }
 }
