@@ -1,3 +1,5 @@
+import { withDeadline } from './wait';
+
 /** One request, which can be sent several times. */
 export interface Outgoing {
   method: string;
@@ -29,19 +31,13 @@ export async function sendOnce(
   { method, url, headers, body }: Outgoing,
   { timeoutMs, signal }: { timeoutMs: number; signal?: AbortSignal },
 ): Promise<Response> {
-  signal?.throwIfAborted();
-  const ended = new AbortController();
-  const timer = setTimeout(() => ended.abort(new Error(`no answer within ${timeoutMs / 1_000} s`)), timeoutMs);
-  const stop = () => ended.abort(signal?.reason);
-  signal?.addEventListener('abort', stop, { once: true });
-  try {
-    const answer = await fetch(url, { method, headers, body, redirect: 'manual', signal: ended.signal });
+  const sendAndRead = async (ending: AbortSignal): Promise<Response> => {
+    const answer = await fetch(url, { method, headers, body, redirect: 'manual', signal: ending });
     const read = await readAll(answer);
     return new Response(read.length > 0 ? read : null, { status: answer.status, headers: answer.headers });
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener('abort', stop);
-  }
+  };
+  const late = () => new Error(`no answer within ${timeoutMs / 1_000} s`);
+  return withDeadline(sendAndRead, { timeoutMs, late, signal });
 }
 
 async function readAll({ body }: Response): Promise<Buffer> {

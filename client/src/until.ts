@@ -1,5 +1,5 @@
 import { NoAnswerError, ProblemError, WaitTimeoutError } from './errors';
-import { isTimer, longestTimerMs, pause } from './wait';
+import { isTimer, longestTimerMs, pause, withDeadline } from './wait';
 
 export interface WaitOptions<T> {
   /** How long to wait in all; 10 minutes unless given. */
@@ -25,25 +25,17 @@ export async function waitUntil<T>(
 ): Promise<T> {
   for (const [name, ms, shortest] of [['timeoutMs', timeoutMs, 0] as const, ['intervalMs', intervalMs, 1] as const])
     if (!isTimer(ms, shortest)) throw new TypeError(`${name} has to be a number from ${shortest} to ${longestTimerMs}`);
-  signal?.throwIfAborted();
-  const ended = new AbortController();
-  const outOfTime = () => ended.abort(new WaitTimeoutError(`waited ${timeoutMs / 1_000} s for ${what}`));
-  const timer = setTimeout(outOfTime, timeoutMs);
-  const stop = () => ended.abort(signal?.reason);
-  signal?.addEventListener('abort', stop, { once: true });
-  try {
+  const poll = async (ending: AbortSignal): Promise<T> => {
     for (let pauseMs = intervalMs; ; pauseMs = Math.min(pauseMs * 1.5, intervalMs * 20, longestTimerMs)) {
-      const state = await readOnce(read, ended.signal);
+      const state = await readOnce(read, ending);
       if (state !== undefined) {
         onRead?.(state);
         if (isDone(state)) return state;
       }
-      await pause(pauseMs, ended.signal);
+      await pause(pauseMs, ending);
     }
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener('abort', stop);
-  }
+  };
+  return withDeadline(poll, { timeoutMs, late: () => new WaitTimeoutError(`waited ${timeoutMs / 1_000} s for ${what}`), signal });
 }
 
 /** Undefined while the gateway cannot say. */

@@ -17,6 +17,27 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   }
 }
 
+/**
+ * Runs work with a signal that ends it after a time, for the reason `late` gives, or with the caller's signal.
+ * @throws the reason of the caller's signal before anything is begun; what the work throws
+ */
+export async function withDeadline<T>(
+  work: (signal: AbortSignal) => Promise<T>,
+  { timeoutMs, late, signal }: { timeoutMs: number; late: () => Error; signal?: AbortSignal | undefined },
+): Promise<T> {
+  signal?.throwIfAborted();
+  const ended = new AbortController();
+  const timer = setTimeout(() => ended.abort(late()), timeoutMs);
+  const stop = () => ended.abort(signal?.reason);
+  signal?.addEventListener('abort', stop, { once: true });
+  try {
+    return await work(ended.signal);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', stop);
+  }
+}
+
 /** Stops waiting for the work when the signal is aborted; the work itself goes on. @throws the reason of the signal */
 export async function abortable<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
   if (!signal) return work;
