@@ -2,8 +2,18 @@ import { type DataSource, IsNull, Not } from 'typeorm';
 import { LedgerAccountEntity } from '../ledger/entity';
 import { GatewayError, notFound } from '../platform/errors';
 import { isUuid } from '../platform/ids';
+import { formatAmount } from '../platform/money';
 import { auditedOperation } from './audited-operation';
 import { withReason } from './confirmation';
+
+/** What an asset has, in display units. */
+export const balanceRow = ({ chain, symbol, decimals, available, locked, frozenReason }: LedgerAccountEntity) => ({
+  chain,
+  symbol,
+  available: formatAmount(available, decimals),
+  locked: formatAmount(locked, decimals),
+  frozen_for: frozenReason,
+});
 
 /** Operations on assets (ledger accounts). */
 export class AssetOperations {

@@ -6,13 +6,12 @@ import { getChains } from '../chains/registry/data';
 import { readConfig } from '../platform/config';
 import { readNodeKeys } from '../mpc/identity';
 import { acceptCount } from './accept-count';
-import { AssetOperations } from './asset-operations';
+import { AssetOperations, balanceRow } from './asset-operations';
 import { bindKeyAgain } from './bind-key';
 import { ClientOperations } from './client-operations';
 import { type WalletLimit, WalletOperations } from './wallet-operations';
 import type { WalletEntity } from '../wallets/entity';
 import type { LedgerAccountEntity } from '../ledger/entity';
-import { formatAmount } from '../platform/money';
 import { cannotBeUndone, confirm, type Confirmation } from './confirmation';
 import { toLimit } from './options';
 import type { Run } from './run';
@@ -36,23 +35,10 @@ const accountRow = ({ accountId, walletId, chain, address, status }: AccountEnti
   address,
   status,
 });
-const assetRow = ({
-  ledgerAccountId,
-  accountId,
-  chain,
-  symbol,
-  decimals,
-  available,
-  locked,
-  frozenReason,
-}: LedgerAccountEntity) => ({
-  asset_id: ledgerAccountId,
-  account_id: accountId,
-  chain,
-  symbol,
-  available: formatAmount(available, decimals),
-  locked: formatAmount(locked, decimals),
-  frozen_for: frozenReason,
+const assetRow = (asset: LedgerAccountEntity) => ({
+  asset_id: asset.ledgerAccountId,
+  account_id: asset.accountId,
+  ...balanceRow(asset),
 });
 const operations = ({ database }: Session) => new WalletOperations(database);
 

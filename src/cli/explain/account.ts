@@ -6,7 +6,8 @@ import { LedgerAccountEntity } from '../../ledger/entity';
 import { formatAmount } from '../../platform/money';
 import { TransactionEntity } from '../../transactions/entity';
 import { WalletEntity } from '../../wallets/entity';
-import { acceptCount, type Action } from './actions';
+import { balanceRow } from '../asset-operations';
+import { acceptCount, type Action, unfreeze } from './actions';
 
 /** More are not shown. */
 const maxOpen = 50;
@@ -41,14 +42,7 @@ export async function explainAccount({ manager }: DataSource, account: AccountEn
       wallet_status: wallet?.status ?? null,
       created_at: account.createdAt,
     },
-    balances: balances.map(({ ledgerAccountId, chain, symbol, decimals, available, locked, frozenReason }) => ({
-      asset_id: ledgerAccountId,
-      chain,
-      symbol,
-      available: formatAmount(available, decimals),
-      locked: formatAmount(locked, decimals),
-      frozen_for: frozenReason,
-    })),
+    balances: balances.map((asset) => ({ asset_id: asset.ledgerAccountId, ...balanceRow(asset) })),
     open_transactions: open.map(toRow),
     used_elsewhere: doubted.map(({ chain, reported, expected }) => ({
       chain,
@@ -57,16 +51,7 @@ export async function explainAccount({ manager }: DataSource, account: AccountEn
     })),
     actions: [
       ...balances.flatMap(({ ledgerAccountId, chain, symbol, frozenReason }): Action[] =>
-        frozenReason === null
-          ? []
-          : [
-              {
-                name: 'unfreeze',
-                by: 'operator',
-                command: `gateway asset unfreeze ${ledgerAccountId}`,
-                effect: `Transfers of ${symbol} on ${chain} are sent again; its cause has to be examined first: ${frozenReason}`,
-              },
-            ],
+        frozenReason === null ? [] : [unfreeze({ id: ledgerAccountId, what: `${symbol} on ${chain}`, reason: frozenReason })],
       ),
       ...doubted.map(acceptCount),
       toggle(account),

@@ -111,15 +111,18 @@ function byClient({ tx, approvalRefusal, areOrdersCompared }: ActionFacts): Acti
 function aboutAccount({ tx, frozen, doubted }: ActionFacts): Action[] {
   if (isEnded(tx)) return [];
   return [
-    ...frozen.map(({ asset_id: id, symbol, reason }): Action => ({
-      name: 'unfreeze',
-      by: 'operator',
-      command: `gateway asset unfreeze ${id}`,
-      effect: `Transfers of ${symbol} from this account are sent again; its cause has to be examined first: ${reason}`,
-    })),
+    ...frozen.map(({ asset_id: id, symbol, reason }) => unfreeze({ id, what: `${symbol} from this account`, reason })),
     ...doubted.map(acceptCount),
   ];
 }
+
+/** `what`: of which asset transfers are sent again. */
+export const unfreeze = ({ id, what, reason }: { id: string; what: string; reason: string }): Action => ({
+  name: 'unfreeze',
+  by: 'operator',
+  command: `gateway asset unfreeze ${id}`,
+  effect: `Transfers of ${what} are sent again; its cause has to be examined first: ${reason}`,
+});
 
 /** Without the count: what the alarm reports is the word of one endpoint, and it may have more that is not final, or not true. */
 export const acceptCount = ({ accountId, chain }: Pick<DoubtedOrdinal, 'accountId' | 'chain'>): Action => ({
