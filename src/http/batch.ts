@@ -1,6 +1,5 @@
 import Joi from 'joi';
-import type { GatewayError } from '../platform/errors';
-import { type FieldError } from '../platform/errors';
+import type { FieldError, GatewayError } from '../platform/errors';
 import { failureCode, view } from './schemas';
 
 /** Items of one request. */

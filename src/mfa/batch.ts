@@ -9,6 +9,7 @@ import type { Logger } from '../platform/logging';
  * Runs the items of a batch one after the other, each in a savepoint of its own: one that is refused or fails leaves nothing behind, and does
  * not keep the others from being carried out. What concerns all of them is thrown, so that the whole database transaction is rolled back, with
  * the use of its code: the database is away, a row stays locked, orders have to be reconciled.
+ * @returns each item with what became of it, in their order
  * @param manager of a database transaction, such as that of MfaService.authorize
  */
 export async function runItems<I, T>(
@@ -16,16 +17,17 @@ export async function runItems<I, T>(
   items: readonly I[],
   work: (manager: EntityManager, item: I) => Promise<T>,
   log: Logger,
-): Promise<ItemOutcome<T>[]> {
-  const outcomes: ItemOutcome<T>[] = [];
+): Promise<{ item: I; outcome: ItemOutcome<T> }[]> {
+  const results: { item: I; outcome: ItemOutcome<T> }[] = [];
   for (const item of items) {
     try {
-      outcomes.push({ done: await manager.transaction((nested) => work(nested, item)), error: null });
+      const done = await manager.transaction((nested) => work(nested, item));
+      results.push({ item, outcome: { done, error: null } });
     } catch (error) {
-      outcomes.push({ done: null, error: toItemError(error, log) });
+      results.push({ item, outcome: { done: null, error: toItemError(error, log) } });
     }
   }
-  return outcomes;
+  return results;
 }
 
 function toItemError(error: unknown, log: Logger): GatewayError {

@@ -75,9 +75,12 @@ export function isDatabaseDown(error: unknown): boolean {
   );
 }
 
+const sqlStateOf = (error: unknown): string | undefined =>
+  error instanceof QueryFailedError ? (error.driverError as { code?: string }).code : undefined;
+
 /** Whether the same database transaction can succeed later: the database is away, or others were in its way. */
 export function isTransient(error: unknown): boolean {
-  const state = error instanceof QueryFailedError ? (error.driverError as { code?: string }).code : undefined;
+  const state = sqlStateOf(error);
   return (state !== undefined && transientStates.has(state)) || isDatabaseDown(error);
 }
 
@@ -116,7 +119,7 @@ export async function inTransaction<T, Read = undefined>(
     try {
       return await once(database, work, options);
     } catch (error) {
-      const state = error instanceof QueryFailedError ? (error.driverError as { code?: string }).code : undefined;
+      const state = sqlStateOf(error);
       if (state === lockNotAvailable && options.lockTimeoutMs !== undefined)
         throw new GatewayError('unavailable', 'Too many requests wait for the same account', {
           cause: error,

@@ -33,8 +33,6 @@ export type HealthChecks = Record<string, boolean | string>;
 export const isReady = (checks: HealthChecks, decisive?: readonly string[]): boolean =>
   decisive ? decisive.every((name) => checks[name] === true) : !Object.values(checks).includes(false);
 
-const inTime = 'answered_in_time';
-
 export interface HealthListenerOptions {
   process: ProcessName;
   host: string;
@@ -112,7 +110,7 @@ function json(response: ServerResponse, status: number, body: object): void {
 async function withTimeout(checks: Promise<HealthChecks>): Promise<HealthChecks> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<HealthChecks>((resolve) => {
-    timer = setTimeout(() => resolve({ [inTime]: false }), checkTimeoutMs);
+    timer = setTimeout(() => resolve({ answered_in_time: false }), checkTimeoutMs);
   });
   return Promise.race([checks, timeout]).finally(() => clearTimeout(timer));
 }

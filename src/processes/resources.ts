@@ -152,7 +152,7 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
   const transfers = new TransferService({ ...deps, starts, addresses, outbox });
   const securityFactorRows = new SecurityFactorRepository(database);
   const securityFactors = new SecurityFactorService({ registry, getFamily, mfa, factors: securityFactorRows });
-  const factorBatches = new SecurityFactorBatches({ mfa, factors: securityFactors, log });
+  const factorBatches = new SecurityFactorBatches({ factors: securityFactors, log });
   const webhookRows = new WebhookRepository(database);
   const webhooks = new WebhookService({ webhooks: webhookRows, mfa, box: boxes.webhooks, targets: deps.webhookTargets });
   const served = new ServedChains({ ...deps, addresses });

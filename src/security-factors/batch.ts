@@ -1,14 +1,13 @@
 import type { IdempotencyContext } from '../http/context';
 import { runItems } from '../mfa/batch';
-import type { MfaRequest, MfaService } from '../mfa/service';
+import type { MfaRequest } from '../mfa/service';
 import { newId } from '../platform/ids';
 import type { Logger } from '../platform/logging';
 import { presentBatch } from './presenter';
 import type { BatchView, NewEntry } from './schema';
-import { alreadyExists, lockLists, type SecurityFactorService } from './service';
+import { alreadyExists, type SecurityFactorService } from './service';
 
 export interface BatchDependencies {
-  mfa: MfaService;
   factors: SecurityFactorService;
   log: Logger;
 }
@@ -33,17 +32,12 @@ export class SecurityFactorBatches {
     { storeAnswer }: Pick<IdempotencyContext, 'storeAnswer'>,
     { remove, add }: FactorChanges,
   ): Promise<BatchView> {
-    const { mfa, factors, log } = this.deps;
-    return mfa.authorize(
+    const { factors, log } = this.deps;
+    return factors.authorize(
       request,
       async (manager) => {
-        await lockLists(manager, request.caller.clientId);
-        const removals = await runItems(manager, remove, (nested, id) => factors.removeWithin(nested, request, id), log);
+        const removed = await runItems(manager, remove, (nested, id) => factors.removeWithin(nested, request, id), log);
         const added = await runItems(manager, add, (nested, entry) => factors.addWithin(nested, request, newId(), entry), log);
-        const removed = remove.flatMap((factorId, index) => {
-          const outcome = removals[index];
-          return outcome ? [{ factorId, outcome }] : [];
-        });
         const body = presentBatch({ removed, added });
         await storeAnswer(manager, { body });
         return body;

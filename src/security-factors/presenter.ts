@@ -26,11 +26,12 @@ export const presentDeleted = ({ factorId }: SecurityFactorEntity): DeletedFacto
 
 /** What became of each change of a batch, in the order of the request. */
 export interface FactorOutcomes {
-  removed: { factorId: string; outcome: ItemOutcome<SecurityFactorEntity> }[];
-  added: ItemOutcome<SecurityFactorEntity>[];
+  /** By id. */
+  removed: { item: string; outcome: ItemOutcome<SecurityFactorEntity> }[];
+  added: { outcome: ItemOutcome<SecurityFactorEntity> }[];
 }
 
 export const presentBatch = ({ removed, added }: FactorOutcomes): BatchView => ({
-  removed: removed.map(({ factorId, outcome }) => ({ factor_id: factorId, error: presentError(outcome.error) })),
-  added: added.map(({ done, error }) => ({ factor: done && presentFactor(done), error: presentError(error) })),
+  removed: removed.map(({ item, outcome }) => ({ factor_id: item, error: presentError(outcome.error) })),
+  added: added.map(({ outcome: { done, error } }) => ({ factor: done && presentFactor(done), error: presentError(error) })),
 });

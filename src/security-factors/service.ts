@@ -26,6 +26,19 @@ export interface SecurityFactorDependencies {
 export class SecurityFactorService {
   constructor(private readonly deps: SecurityFactorDependencies) {}
 
+  /** MfaService.authorize for changes of the client's lists, which come one after another. */
+  authorize<T>(
+    request: MfaRequest,
+    work: (manager: EntityManager) => Promise<T>,
+    assertNotCarriedOut?: (manager: EntityManager) => Promise<void>,
+  ): Promise<T> {
+    const lockAndWork = async (manager: EntityManager): Promise<T> => {
+      await lockLists(manager, request.caller.clientId);
+      return work(manager);
+    };
+    return this.deps.mfa.authorize(request, lockAndWork, assertNotCarriedOut);
+  }
+
   /**
    * Adds an active entry.
    * @throws GatewayError invalid_parameter (chain), invalid_address, MFA_*, rate_limited, SECURITY_FACTOR_ALREADY_EXISTS,
@@ -36,18 +49,15 @@ export class SecurityFactorService {
     { resourceId, firstAttemptAt }: IdempotencyContext,
     input: CreateFactor,
   ): Promise<SecurityFactorEntity> {
-    const { mfa, factors } = this.deps;
+    const { factors } = this.deps;
     const { clientId } = request.caller;
     const factor = this.newFactor(request, resourceId, input);
     // an earlier attempt of the same request has added the entry; its code is used up
     const earlier = firstAttemptAt ? await factors.findIncludingDeleted(clientId, resourceId) : null;
     if (earlier) return earlier;
-    return mfa.authorize(
+    return this.authorize(
       request,
-      async (manager) => {
-        await lockLists(manager, clientId);
-        return this.insert(manager, request, factor);
-      },
+      (manager) => this.insert(manager, request, factor),
       async (manager) => {
         if (await factors.hasActive(manager, factor)) throw alreadyExists(factor.chain);
       },
@@ -89,9 +99,8 @@ export class SecurityFactorService {
 
   /** Sets the status of an entry; no effect when it has that status. @throws GatewayError MFA_*, SECURITY_FACTOR_*. */
   setStatus(request: MfaRequest, factorId: string, status: FactorStatus): Promise<SecurityFactorEntity> {
-    const { mfa, factors } = this.deps;
-    return mfa.authorize(request, async (manager) => {
-      await lockLists(manager, request.caller.clientId);
+    const { factors } = this.deps;
+    return this.authorize(request, async (manager) => {
       const factor = await this.findLocked(manager, request, factorId);
       if (factor.status === status) return factor;
       if (!(await factors.setStatus(manager, factor.factorId, status))) throw alreadyExists(factor.chain);
@@ -103,10 +112,7 @@ export class SecurityFactorService {
 
   /** The address can be added again. @throws GatewayError MFA_*, SECURITY_FACTOR_NOT_FOUND. */
   delete(request: MfaRequest, factorId: string): Promise<SecurityFactorEntity> {
-    return this.deps.mfa.authorize(request, async (manager) => {
-      await lockLists(manager, request.caller.clientId);
-      return this.removeWithin(manager, request, factorId);
-    });
+    return this.authorize(request, (manager) => this.removeWithin(manager, request, factorId));
   }
 
   /** The same within a database transaction that a code has authorised. @throws GatewayError SECURITY_FACTOR_NOT_FOUND. */
@@ -160,7 +166,7 @@ export class SecurityFactorService {
  * The changes of a client's lists come one after another: a batch would otherwise wait for the entry of a single change, and that one for the version of
  * the blacklist, which the batch has raised.
  */
-export async function lockLists(manager: EntityManager, clientId: string): Promise<void> {
+async function lockLists(manager: EntityManager, clientId: string): Promise<void> {
   await manager.query(`select pg_advisory_xact_lock(hashtextextended('security_factors ' || $1, 0))`, [clientId]);
 }
 

@@ -7,7 +7,7 @@ import { mfaFailures, toMfaRequest } from '../mfa/request';
 import { toFilter } from '../transactions/filter';
 import { toListPage } from '../transactions/list-page';
 import type { TransactionService } from '../transactions/service';
-import { presentApprovals, presentDecisions } from './approval-presenter';
+import { presentApprovals } from './approval-presenter';
 import { approvalPage, decideApprovals, decisionsView, listApprovals } from './approval-schema';
 import type { Approvals } from './screen/approvals';
 
@@ -54,7 +54,7 @@ export function approvalRoutes({ approvals, transactions, authenticate, idempote
       fails: [...mfaFailures, 'not_awaiting_approval', 'reconcile_required'],
       handle: async (ctx) => {
         const decisions = getBody(ctx, decideApprovals).decisions.map(({ tx_id: txId, decision }) => ({ txId, decision }));
-        ctx.body = presentDecisions(await approvals.decide(toMfaRequest(ctx), getIdempotencyContext(ctx), decisions));
+        ctx.body = await approvals.decide(toMfaRequest(ctx), getIdempotencyContext(ctx), decisions);
       },
     },
   ];

@@ -8,6 +8,7 @@ import type { WorkflowOutbox } from '../../outbox/outbox';
 import type { Logger } from '../../platform/logging';
 import { findAnyForUpdate, lockTransactions } from '../../transactions/state';
 import { presentDecisions } from '../approval-presenter';
+import type { DecisionsView } from '../approval-schema';
 import { decide, type DecidedItem, type Decision, type DecisionKind, notAwaiting } from './decide';
 
 export interface ApprovalsDependencies {
@@ -54,21 +55,19 @@ export class Approvals {
     request: MfaRequest,
     { storeAnswer }: Pick<IdempotencyContext, 'storeAnswer'>,
     decisions: Decision[],
-  ): Promise<DecidedItem[]> {
+  ): Promise<DecisionsView> {
     const { mfa, log } = this.deps;
     const { clientId } = request.caller;
     const txIds = decisions.map(({ txId }) => txId);
-    const decideAll = async (manager: EntityManager): Promise<DecidedItem[]> => {
+    const decideAll = async (manager: EntityManager) => {
       // what rejections unlock too, before the first of them: two requests must not wait for each other
       const known = await lockTransactions(manager, clientId, txIds);
       if (decisions.some(({ decision }) => decision === 'reject')) await lockLedgerAccountsOf(manager, known);
-      const outcomes = await runItems(manager, decisions, (nested, decision) => decide(nested, request, decision), log);
-      const items = decisions.flatMap((decision, index) => {
-        const outcome = outcomes[index];
-        return outcome ? [{ ...decision, outcome }] : [];
-      });
-      await storeAnswer(manager, { body: presentDecisions(items) });
-      return items;
+      const results = await runItems(manager, decisions, (nested, decision) => decide(nested, request, decision), log);
+      const items = results.map(({ item, outcome }) => ({ ...item, outcome }));
+      const body = presentDecisions(items);
+      await storeAnswer(manager, { body });
+      return { items, body };
     };
     const assertNotCarriedOut = async (manager: EntityManager): Promise<void> => {
       const known = await lockTransactions(manager, clientId, txIds);
@@ -78,11 +77,11 @@ export class Approvals {
       );
       if (done) throw notAwaiting('The same code has decided about these transfers before');
     };
-    const items = await mfa.authorize(request, decideAll, assertNotCarriedOut).catch((error: unknown) => {
+    const { items, body } = await mfa.authorize(request, decideAll, assertNotCarriedOut).catch((error: unknown) => {
       throw toReconcileRequired(error) ?? error;
     });
     for (const item of items) this.notify(clientId, item);
-    return items;
+    return body;
   }
 
   /** A client may repeat a call: each message would stay in the history of the workflow, so it is sent once. */
