@@ -4,19 +4,28 @@ import { failureCodes } from '../platform/codes';
 /** Building blocks of the Joi schemas: the common definitions of texts, ids and amounts. */
 
 /**
+ * A string of this form. `sentence` follows the field's name where a value has another one. It is the name of the pattern, since Joi compiles
+ * the messages of a schema again for each value that is checked.
+ */
+export const matching = (pattern: RegExp, sentence: string): Joi.StringSchema =>
+  Joi.string().pattern(pattern, { name: sentence });
+
+const noControl = 'must not contain control characters';
+const isMoment = 'must be a time such as 2026-01-31T12:00:00Z';
+
+/**
  * Free text: no control characters (an operator's terminal could interpret them; Postgres refuses NUL), no lone surrogates. `max`
  * counts characters, as Postgres does, not UTF-16 units.
  */
 export const text = (max: number): Joi.StringSchema =>
   Joi.string()
     // spelt so that every implementation of regular expressions reads it
-    .pattern(/^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]*$/)
+    .pattern(/^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]*$/, { name: noControl })
     .custom((value: string, helpers) => {
-      if (/\p{Cs}/u.test(value)) return helpers.error('string.pattern.base');
+      if (/\p{Cs}/u.test(value)) return helpers.error('string.pattern.name', { name: noControl });
       return [...value].length > max ? helpers.error('string.max', { limit: max }) : value;
     })
-    .meta({ 'x-max-characters': max })
-    .messages({ 'string.pattern.base': '{{#label}} must not contain control characters' });
+    .meta({ 'x-max-characters': max });
 
 /** Like `text`, with at least one visible character. */
 export const visibleText = (max: number): Joi.StringSchema =>
@@ -26,24 +35,16 @@ export const id = (): Joi.StringSchema => Joi.string().guid().example('0198a2b4-
 /** An id given as filter or reference: any other text is accepted and not found. */
 export const reference = (): Joi.StringSchema => Joi.string().max(36);
 export const chainName = (): Joi.StringSchema =>
-  Joi.string()
-    .pattern(/^[a-z0-9-]{1,64}$/)
-    .example('ethereum')
-    .messages({ 'string.pattern.base': '{{#label}} is not the name of an enabled chain' });
+  matching(/^[a-z0-9-]{1,64}$/, 'is not the name of an enabled chain').example('ethereum');
 /** What a client calls a resource of its own. */
 export const externalId = (): Joi.StringSchema =>
-  Joi.string()
-    .pattern(/^[A-Za-z0-9._:-]{1,64}$/)
-    .example('order-4711')
-    .messages({ 'string.pattern.base': '{{#label}} must be 1 to 64 letters, digits or characters of . _ : -' });
+  matching(/^[A-Za-z0-9._:-]{1,64}$/, 'must be 1 to 64 letters, digits or characters of . _ : -').example('order-4711');
 export const timestamp = (): Joi.StringSchema => Joi.string().isoDate().example('2026-01-31T12:00:00.000Z');
 /** A moment as clients give it (RFC 3339, with its offset from UTC), read as a Date: what is below a millisecond is dropped. */
 export const moment = (): Joi.StringSchema =>
-  Joi.string()
-    .pattern(/^[12]\d{3}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/)
-    .custom((value: string, helpers) => readMoment(value) ?? helpers.error('string.pattern.base'))
-    .example('2026-01-31T12:00:00.000Z')
-    .messages({ 'string.pattern.base': '{{#label}} must be a time such as 2026-01-31T12:00:00Z' });
+  matching(/^[12]\d{3}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/, isMoment)
+    .custom((value: string, helpers) => readMoment(value) ?? helpers.error('string.pattern.name', { name: isMoment }))
+    .example('2026-01-31T12:00:00.000Z');
 
 function readMoment(text: string): Date | null {
   const [year = 0, month = 0, day = 0] = text.slice(0, 10).split('-').map(Number);

@@ -9,19 +9,29 @@ const messages: Joi.LanguageMessages = {
   'object.unknown': 'is not a known field',
   'any.required': 'is required',
   'string.empty': 'must not be empty',
+  // the name of a pattern is the sentence about it: see `matching`
+  'string.pattern.name': '{{#label}} {{#name}}',
 };
 const options: Joi.ValidationOptions = { abortEarly: false, errors: { wrap: { label: false } }, messages };
 const maxFieldErrors = 20;
 
-/** Checks `input` against a schema. @throws GatewayError invalid_parameter naming each offending field. */
-function check<T>(schema: Joi.ObjectSchema<T>, input: unknown, convert: boolean): T {
-  const result = schema.validate(input, { ...options, convert });
-  if (!result.error) return result.value;
-  const fields = result.error.details.slice(0, maxFieldErrors).map(fieldError);
-  const [first] = fields;
-  throw new GatewayError('invalid_parameter', first ? `${first.field}: ${first.message}` : 'The request is not valid', {
-    fields,
-  });
+type Check<T> = (input: unknown) => T;
+
+/**
+ * A function that checks its input against the schema and throws GatewayError invalid_parameter naming each offending field. The options
+ * are bound to the schema once: given with each call, Joi would compile the messages each time.
+ */
+function createCheck<T>(schema: Joi.ObjectSchema<T>, convert: boolean): Check<T> {
+  const bound = schema.prefs({ ...options, convert });
+  return (input) => {
+    const result = bound.validate(input);
+    if (!result.error) return result.value;
+    const fields = result.error.details.slice(0, maxFieldErrors).map(fieldError);
+    const [first] = fields;
+    throw new GatewayError('invalid_parameter', first ? `${first.field}: ${first.message}` : 'The request is not valid', {
+      fields,
+    });
+  };
 }
 
 function fieldError({ path, message, context }: Joi.ValidationErrorItem): FieldError {
@@ -36,8 +46,9 @@ const bodyFailures = ['invalid_parameter', 'payload_too_large', 'unsupported_med
 
 /** Validates the JSON body without type conversion; a missing one counts as an empty object. */
 export function body<T>(schema: Joi.ObjectSchema<T>): DocumentedMiddleware {
+  const check = createCheck(schema, false);
   return documented({ body: schema, fails: [...bodyFailures] }, async (ctx, next) => {
-    ctx.state.body = check(schema, await readObject(ctx), false);
+    ctx.state.body = check(await readObject(ctx));
     return next();
   });
 }
@@ -64,10 +75,11 @@ export function getBody<T>(ctx: GatewayContext, _schema: Joi.ObjectSchema<T>): T
 
 /** Validates the query string, converts numbers and sets defaults. */
 export function query<T>(schema: Joi.ObjectSchema<T>): DocumentedMiddleware {
+  const check = createCheck(schema, true);
   return documented({ query: schema, fails: ['invalid_parameter'] }, async (ctx, next) => {
     // Joi ignores this name
     if (Object.hasOwn(ctx.query, '__proto__')) throw invalidParameter('__proto__', 'is not a known field');
-    ctx.state.query = check(schema, { ...ctx.query }, true);
+    ctx.state.query = check({ ...ctx.query });
     return next();
   });
 }

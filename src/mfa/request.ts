@@ -1,14 +1,13 @@
 import Joi from 'joi';
 import { getCaller, type GatewayContext } from '../http/context';
 import { canonical } from '../http/idempotency';
+import { matching } from '../http/schemas';
 import type { FailureCode } from '../platform/codes';
 import type { MfaRequest } from './service';
 
 /** The TOTP code in a request body. Optional in the schema, since its absence has an error code of its own: MFA_REQUIRED. */
 export const mfaCode = (): Joi.StringSchema =>
-  Joi.string()
-    .pattern(/^\d{6}$/)
-    .messages({ 'string.pattern.base': '{{#label}} must be a string of 6 digits' })
+  matching(/^\d{6}$/, 'must be a string of 6 digits')
     .example('123456')
     .description('6-digit TOTP code of your second factor; required; each code is valid for one request');
 

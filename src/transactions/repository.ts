@@ -1,6 +1,6 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { AccountEntity } from '../accounts/entity';
-import { countListed } from '../http/list-totals';
+import { type CountedRows, countListed } from '../http/list-totals';
 import type { LimitOffset } from '../http/pagination';
 import { isUuid } from '../platform/ids';
 import type { NamedRows } from './shown-addresses';
@@ -9,6 +9,7 @@ import { countedAtMost } from './schema';
 import {
   countStatement,
   type DetailedRow,
+  findCounted,
   findDetailed,
   findListed,
   type ListWhere,
@@ -77,17 +78,17 @@ export class TransactionRepository {
 
   private async listByTotal(clientId: string, filter: TransactionFilter, { limit, offset }: LimitOffset): Promise<ListedPart> {
     const where = toWhere(clientId, filter);
-    // one row more than is shown: rows may arrive between the two statements, and the total is of another moment
-    const newest = () => findListed(this.manager, where, { order: 'desc', limit: limit + 1, offset });
-    const fromNewest = ({ rows, named }: Shown<ListedRow>, total: number) => ({
-      ...{ rows: rows.slice(0, limit), named },
-      ...{ total, hasMore: rows.length > limit },
-    });
-    if (offset < nearOffset) return fromNewest(...(await Promise.all([newest(), this.total(clientId, filter)])));
-    const total = await this.total(clientId, filter);
+    const counted = await this.countedRows(clientId, filter);
+    if (!counted) return { ...nothingShown, total: 0, hasMore: false };
+    const newest = async () => {
+      const part = await findCounted(this.manager, where, { order: 'desc', limit, offset }, counted);
+      return { ...part, hasMore: part.total > offset + limit };
+    };
+    if (offset < nearOffset) return newest();
+    const total = await countListed(this.manager, counted);
     const left = total - offset;
     if (left <= 0) return { ...nothingShown, total, hasMore: false };
-    if (left > offset) return fromNewest(await newest(), total);
+    if (left > offset) return newest();
     const oldest = { order: 'asc', limit: Math.min(limit, left), offset: Math.max(left - limit, 0) } as const;
     const { rows, named } = await findListed(this.manager, where, oldest);
     return { rows: rows.reverse(), named, total, hasMore: left > limit };
@@ -99,11 +100,20 @@ export class TransactionRepository {
     return Number(row?.total ?? 0);
   }
 
-  private async total(clientId: string, { walletId, accountId, chain }: TransactionFilter): Promise<number> {
-    const { manager } = this.database;
+  private async total(clientId: string, filter: TransactionFilter): Promise<number> {
+    const counted = await this.countedRows(clientId, filter);
+    return counted ? countListed(this.manager, counted) : 0;
+  }
+
+  /** Whose total counts what the filter matches; null: nothing matches. */
+  private async countedRows(clientId: string, { walletId, accountId, chain }: TransactionFilter): Promise<CountedRows | null> {
     // an account is of one wallet
-    if (walletId !== undefined && accountId !== undefined && !(await manager.existsBy(AccountEntity, { accountId, walletId })))
-      return 0;
-    return countListed(manager, { list: 'transactions', clientId, subjectId: accountId ?? walletId ?? clientId, chain });
+    if (
+      walletId !== undefined &&
+      accountId !== undefined &&
+      !(await this.manager.existsBy(AccountEntity, { accountId, walletId }))
+    )
+      return null;
+    return { list: 'transactions', clientId, subjectId: accountId ?? walletId ?? clientId, chain };
   }
 }

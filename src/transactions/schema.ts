@@ -5,6 +5,7 @@ import {
   externalId,
   failureCode,
   id,
+  matching,
   moment,
   oneOf,
   type Page,
@@ -38,18 +39,14 @@ const statusName = `(${transactionStatuses.join('|')})`;
 
 /** Several names are read as a list in which each is once. */
 const statuses = () =>
-  Joi.string()
-    .pattern(new RegExp(`^${statusName}(,${statusName}){0,${transactionStatuses.length - 1}}$`))
+  matching(
+    new RegExp(`^${statusName}(,${statusName}){0,${transactionStatuses.length - 1}}$`),
+    `must be one or several of ${transactionStatuses.join(', ')}, with commas between them`,
+  )
     .custom((value: string) => [...new Set(value.split(','))])
-    .messages({
-      'string.pattern.base': `{{#label}} must be one or several of ${transactionStatuses.join(', ')}, with commas between them`,
-    })
     .example('PENDING,NEEDS_ATTENTION');
 
-const cursor = () =>
-  Joi.string()
-    .pattern(/^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/)
-    .messages({ 'string.pattern.base': '{{#label}} must be the next of an answer' });
+const cursor = () => matching(/^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/, 'must be the next of an answer');
 
 /** Of every list of transactions. */
 export const listFilters = {
@@ -72,10 +69,9 @@ export const listFilters = {
 export const listTransactions = Joi.object<ListTransactions>({
   ...listFilters,
   status: statuses().description('Transactions in one of these states only: names with commas between them'),
-  tx_hash: Joi.string()
-    .pattern(/^[A-Za-z0-9]{1,128}$/)
-    .messages({ 'string.pattern.base': '{{#label}} must be the hash of a transaction' })
-    .description('Transactions with this hash only, as `tx_hash` shows it'),
+  tx_hash: matching(/^[A-Za-z0-9]{1,128}$/, 'must be the hash of a transaction').description(
+    'Transactions with this hash only, as `tx_hash` shows it',
+  ),
 });
 
 export interface TransactionView {

@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { AccountEntity } from '../accounts/entity';
+import { type CountedRows, countedValues, listTotal } from '../http/list-totals';
 import type { LimitOffset } from '../http/pagination';
 import { entityColumns } from '../platform/entity-columns';
 import { WalletEntity } from '../wallets/entity';
@@ -153,16 +154,24 @@ function toBranches({ among, createdAfter, createdBefore, after }: ListWhere, va
   return combined.map((conditions) => [...conditions, ...range].join(' and ') || 'true');
 }
 
-/** Limit and offset are in the text: the plan depends on them. */
-export function listStatement(where: ListWhere, { order, limit, offset }: ListedPage): Statement {
-  const values: unknown[] = [];
+/**
+ * Limit and offset are in the text: the plan depends on them. With `counted`, every row has the total of that list, and an empty page has one
+ * row whose other columns are null: to send a second statement costs the API more than the database needs for it. An account and its wallet
+ * are in one of the account's rows only.
+ */
+export function listStatement(where: ListWhere, { order, limit, offset }: ListedPage, counted?: CountedRows): Statement {
+  const values: unknown[] = counted ? countedValues(counted) : [];
   const inOrder = (alias = '') => `order by ${alias}tx_id ${order}`;
   const first = `limit ${BigInt(limit) + BigInt(offset)}`;
   const branches = toBranches(where, values).map(
     (branch) => `(select * from transactions where ${branch} ${inOrder()} ${first})`,
   );
-  const text = `with t as (select * from (${branches.join(' union all ')}) b ${inOrder()} limit ${BigInt(limit)} offset ${BigInt(offset)})
-    select ${listedColumns.select('t')}, ${namedColumns} from t ${joinNamed} ${inOrder('t.')}`;
+  const text = `with page as (select * from (${branches.join(' union all ')}) b ${inOrder()} limit ${BigInt(limit)} offset ${BigInt(offset)}),
+      t as (select *, row_number() over (partition by account_id) = 1 as is_named from page)
+    select ${counted ? 'n.total, ' : ''}${listedColumns.select('t')}, ${namedColumns}
+      from ${counted ? `(${listTotal}) n left join t on true` : 't'}
+      left join accounts a on a.account_id = t.account_id and t.is_named left join wallets w on w.wallet_id = a.wallet_id
+     ${inOrder('t.')}`;
   return { text, values };
 }
 
@@ -181,6 +190,18 @@ export function countStatement(where: ListWhere, atMost: number): Statement {
 export async function findListed(manager: EntityManager, where: ListWhere, page: ListedPage): Promise<Shown<ListedRow>> {
   const { text, values } = listStatement(where, page);
   return toShown(await manager.query<Raw[]>(text, values), (raw) => listedColumns.read(raw, 't'));
+}
+
+/** The page and the total of its list, of one moment. */
+export async function findCounted(
+  manager: EntityManager,
+  where: ListWhere,
+  page: ListedPage,
+  counted: CountedRows,
+): Promise<Shown<ListedRow> & { total: number }> {
+  const { text, values } = listStatement(where, page, counted);
+  const raws = await manager.query<Raw[]>(text, values);
+  return { ...toShown(raws, (raw) => listedColumns.read(raw, 't')), total: Number(raws[0]?.['total'] ?? 0) };
 }
 
 export interface ShownDetails extends Shown<DetailedRow> {

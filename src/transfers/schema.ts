@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { amountOut, chainName, externalId, failureCode, id, oneOf, text, view } from '../http/schemas';
+import { amountOut, chainName, externalId, failureCode, id, matching, oneOf, text, view } from '../http/schemas';
 import { mfaCode } from '../mfa/request';
 import type { ErrorDescription } from '../http/errors';
 import { type EstimateWarning, warningCodes } from './accept/estimate-warnings';
@@ -21,9 +21,7 @@ export const createTransfer = Joi.object<CreateTransfer, true>({
   to_address: Joi.string().max(255).required().description('Must differ from from_address'),
   chain: chainName().required(),
   token_symbol: Joi.string().max(20).required().example('USDC'),
-  amount: Joi.string()
-    .pattern(/^\d+(\.\d+)?$/)
-    .messages({ 'string.pattern.base': '{{#label}} must be a decimal number such as 1.5' })
+  amount: matching(/^\d+(\.\d+)?$/, 'must be a decimal number such as 1.5')
     .required()
     .example('1.5')
     .description('Display units; greater than 0, with at most as many decimal places as the asset has'),

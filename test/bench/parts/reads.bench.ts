@@ -16,6 +16,8 @@ import { percentiles, round } from '../load';
 const rows = Number(process.env.BENCH_ROWS ?? 1_000_000);
 const rounds = 4;
 const atOnce = { inFlight: 8, count: 400 };
+/** Of each side before what counts, so that the code of both is compiled. */
+const warmUp = 2_000;
 const pageSize = 10;
 
 let fixture: Fixture;
@@ -157,11 +159,14 @@ test(`lists and details among ${rows} transactions`, async () => {
       theirs: someIds.map(({ tx_id: id }) => `/?tx_id=${id}`),
     },
   };
+  const toSides = ({ ours, theirs }: { ours: string[]; theirs: string[] }) => [
+    { urls: ours.map((url) => `${fixture.base}${url}`), token: fixture.demo.token },
+    { urls: theirs.map((url) => `${bare.url}${url}`) },
+  ];
+  for (const side of toSides({ ours: ['/transactions'], theirs: ['/'] }))
+    await asker.ask({ ...side, inFlight: atOnce.inFlight, count: warmUp });
   for (const [name, { ours, theirs, share = 1 }] of Object.entries(loads)) {
-    const sides = [
-      { urls: ours.map((url) => `${fixture.base}${url}`), token: fixture.demo.token },
-      { urls: theirs.map((url) => `${bare.url}${url}`) },
-    ];
+    const sides = toSides({ ours, theirs });
     const count = Math.ceil(atOnce.count * share);
     const [times, seconds, processor] = [[[], []] as number[][], [0, 0], [0, 0]];
     // the first round does not count
