@@ -16,7 +16,7 @@ export interface AccountFilter {
   externalId?: string | undefined;
 }
 
-const columns = entityColumns(AccountEntity, [
+const columns = entityColumns(AccountEntity, 't', [
   'accountId',
   'walletId',
   'clientId',
@@ -35,7 +35,7 @@ const columns = entityColumns(AccountEntity, [
   'externalId',
   'createdAt',
 ]);
-export const listedAccounts: ListedTable = { table: 'accounts', id: 'account_id', select: columns.select('t') };
+export const listedAccounts: ListedTable = { table: 'accounts', id: 'account_id', select: columns.select };
 
 /** Accounts of one client at a time. */
 export class AccountRepository {
@@ -78,7 +78,7 @@ export class AccountRepository {
     if (chain !== undefined) where.push(['chain', chain]);
     const counted = { list: 'accounts', clientId, subjectId: walletId ?? clientId, chain } as const;
     const [rows, total] = await findPage(this.database.manager, listedAccounts, where, counted, page);
-    return [rows.flatMap((row) => columns.read(row, 't') ?? []), total];
+    return [rows.flatMap((row) => columns.read(row) ?? []), total];
   }
 
   /** The lowest index never used in a wallet; call it under the wallet's lock. */

@@ -3,30 +3,32 @@ import { getMetadataArgsStorage, type ValueTransformer } from 'typeorm';
 type Raw = Record<string, unknown>;
 type ColumnMetadata = ReturnType<ReturnType<typeof getMetadataArgsStorage>['filterColumns']>[number];
 
-/** Some columns of an entity, for statements that are written by hand. `alias`: of its table in the statement. */
+/** Some columns of an entity, for statements that are written by hand. */
 export interface EntityColumns<T> {
   /** For the select list, with names of their own. */
-  select(alias: string): string;
+  select: string;
   /** From a row of such a statement; null where an outer join has found none. */
-  read(row: Raw, alias: string): T | null;
+  read(row: Raw): T | null;
 }
 
 /**
- * The first field has to be one that is never null. To build a query and its objects takes TypeORM half a millisecond, which is most of a short
- * read; names and conversions are the entity's.
+ * The first field has to be one that is never null. `alias`: of the table in the statement. To build a query and its objects takes TypeORM half a
+ * millisecond, which is most of a short read; names and conversions are the entity's.
  * @throws Error for a field that is no column.
  */
 export function entityColumns<E extends object, F extends keyof E & string>(
   entity: new () => E,
+  alias: string,
   fields: readonly [F, ...F[]],
 ): EntityColumns<Pick<E, F>> {
-  const known = fields.map((field) => columnOf(entity, field));
+  const known = fields.map((field) => ({ ...columnOf(entity, field), key: `${alias}.${field}` }));
+  const firstKey = `${alias}.${fields[0]}`;
   return {
-    select: (alias) => known.map(({ field, name }) => `${alias}.${name} as "${alias}.${field}"`).join(', '),
-    read: (row, alias) => {
-      if (row[`${alias}.${fields[0]}`] === null) return null;
+    select: known.map(({ name, key }) => `${alias}.${name} as "${key}"`).join(', '),
+    read: (row) => {
+      if (row[firstKey] === null) return null;
       const read: Raw = {};
-      for (const { field, from } of known) read[field] = from(row[`${alias}.${field}`]);
+      for (const { field, key, from } of known) read[field] = from(row[key]);
       return read as Pick<E, F>;
     },
   };

@@ -53,9 +53,9 @@ const detailed = [
 export type ListedRow = Pick<TransactionEntity, (typeof listed)[number]>;
 export type DetailedRow = Pick<TransactionEntity, (typeof detailed)[number]>;
 
-const listedColumns = entityColumns(TransactionEntity, listed);
-const detailedColumns = entityColumns(TransactionEntity, detailed);
-const accountColumns = entityColumns(AccountEntity, [
+const listedColumns = entityColumns(TransactionEntity, 't', listed);
+const detailedColumns = entityColumns(TransactionEntity, 't', detailed);
+const accountColumns = entityColumns(AccountEntity, 'a', [
   'accountId',
   'walletId',
   'clientId',
@@ -67,9 +67,9 @@ const accountColumns = entityColumns(AccountEntity, [
   'derivationPath',
   'addressIndex',
 ]);
-const walletColumns = entityColumns(WalletEntity, ['walletId', 'clientId', 'keyId', 'publicKey', 'chainCode']);
+const walletColumns = entityColumns(WalletEntity, 'w', ['walletId', 'clientId', 'keyId', 'publicKey', 'chainCode']);
 
-const namedColumns = `${accountColumns.select('a')}, ${walletColumns.select('w')}`;
+const namedColumns = `${accountColumns.select}, ${walletColumns.select}`;
 const joinNamed = 'left join accounts a on a.account_id = t.account_id left join wallets w on w.wallet_id = a.wallet_id';
 
 /** Its states, oldest first. */
@@ -96,7 +96,7 @@ function toShown<T>(raws: Raw[], read: (raw: Raw) => T | null): Shown<T> {
     if (row) rows.push(row);
     const accountId = raw['a.accountId'];
     if (accountId === null || accounts.has(accountId)) continue;
-    const [account, wallet] = [accountColumns.read(raw, 'a'), walletColumns.read(raw, 'w')];
+    const [account, wallet] = [accountColumns.read(raw), walletColumns.read(raw)];
     if (account) accounts.set(accountId, account);
     if (wallet) wallets.set(wallet.walletId, wallet);
   }
@@ -168,7 +168,7 @@ export function listStatement(where: ListWhere, { order, limit, offset }: Listed
   );
   const text = `with page as (select * from (${branches.join(' union all ')}) b ${inOrder()} limit ${BigInt(limit)} offset ${BigInt(offset)}),
       t as (select *, row_number() over (partition by account_id) = 1 as is_named from page)
-    select ${counted ? 'n.total, ' : ''}${listedColumns.select('t')}, ${namedColumns}
+    select ${counted ? 'n.total, ' : ''}${listedColumns.select}, ${namedColumns}
       from ${counted ? `(${listTotal}) n left join t on true` : 't'}
       left join accounts a on a.account_id = t.account_id and t.is_named left join wallets w on w.wallet_id = a.wallet_id
      ${inOrder('t.')}`;
@@ -189,7 +189,7 @@ export function countStatement(where: ListWhere, atMost: number): Statement {
 
 export async function findListed(manager: EntityManager, where: ListWhere, page: ListedPage): Promise<Shown<ListedRow>> {
   const { text, values } = listStatement(where, page);
-  return toShown(await manager.query<Raw[]>(text, values), (raw) => listedColumns.read(raw, 't'));
+  return toShown(await manager.query<Raw[]>(text, values), (raw) => listedColumns.read(raw));
 }
 
 /** The page and the total of its list, of one moment. */
@@ -201,7 +201,7 @@ export async function findCounted(
 ): Promise<Shown<ListedRow> & { total: number }> {
   const { text, values } = listStatement(where, page, counted);
   const raws = await manager.query<Raw[]>(text, values);
-  return { ...toShown(raws, (raw) => listedColumns.read(raw, 't')), total: Number(raws[0]?.['total'] ?? 0) };
+  return { ...toShown(raws, (raw) => listedColumns.read(raw)), total: Number(raws[0]?.['total'] ?? 0) };
 }
 
 export interface ShownDetails extends Shown<DetailedRow> {
@@ -215,7 +215,7 @@ export interface ShownDetails extends Shown<DetailedRow> {
 /** One transaction of a client; without rows where there is none. */
 export async function findDetailed(manager: EntityManager, clientId: string, txId: string): Promise<ShownDetails> {
   const raws = await manager.query<Raw[]>(
-    `select ${detailedColumns.select('t')}, ${namedColumns}, c.head_block as "headBlock",
+    `select ${detailedColumns.select}, ${namedColumns}, c.head_block as "headBlock",
             (select block_number from transfer_attempts where tx_id = t.tx_id and block_number is not null limit 1) as "attemptBlock",
             (select json_agg(json_build_array(status, at) order by seq) from transaction_events where tx_id = t.tx_id) as timeline
        from transactions t ${joinNamed} left join chain_cursors c on c.chain = t.chain
@@ -225,7 +225,7 @@ export async function findDetailed(manager: EntityManager, clientId: string, txI
   const block = (name: string) => toBigInt((raws[0]?.[name] ?? null) as string | null);
   const events = (raws[0]?.['timeline'] ?? []) as [status: string, at: string][];
   return {
-    ...toShown(raws, (raw) => detailedColumns.read(raw, 't')),
+    ...toShown(raws, (raw) => detailedColumns.read(raw)),
     attemptBlock: block('attemptBlock'),
     headBlock: block('headBlock'),
     timeline: events.map(([status, at]) => ({ status, at: new Date(at) })),

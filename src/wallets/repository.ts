@@ -13,7 +13,7 @@ import { WalletEntity } from './entity';
 import { findWalletForUpdate } from './lock';
 import type { GenerationLimits } from './generation-limits';
 
-const columns = entityColumns(WalletEntity, [
+const columns = entityColumns(WalletEntity, 't', [
   'walletId',
   'clientId',
   'walletName',
@@ -27,7 +27,7 @@ const columns = entityColumns(WalletEntity, [
   'createdAt',
   'updatedAt',
 ]);
-export const listedWallets: ListedTable = { table: 'wallets', id: 'wallet_id', select: columns.select('t') };
+export const listedWallets: ListedTable = { table: 'wallets', id: 'wallet_id', select: columns.select };
 
 export interface WalletFilter {
   externalId?: string | undefined;
@@ -61,7 +61,7 @@ export class WalletRepository {
     if (externalId !== undefined) return toPage(await this.manager.findBy(WalletEntity, { clientId, externalId }), page);
     const counted = { list: 'wallets', clientId, subjectId: clientId } as const;
     const [rows, total] = await findPage(this.manager, listedWallets, [['client_id', clientId]], counted, page);
-    return [rows.flatMap((row) => columns.read(row, 't') ?? []), total];
+    return [rows.flatMap((row) => columns.read(row) ?? []), total];
   }
 
   /**
