@@ -10,7 +10,7 @@ import { timedTypes } from '../transactions/types';
 
 /** No block holds an attempt of transaction `t`, and a block may. */
 const isUnexecuted = `not exists (select from transfer_attempts a where a.tx_id = t.tx_id and a.block_number is not null)
-   and exists (select from transfer_attempts a where a.tx_id = t.tx_id and a.impossible_proof is null)`;
+   and exists (select from transfer_attempts a where a.tx_id = t.tx_id and not is_proven_impossible(a))`;
 /** The chain may still execute transaction `t`, and has not. */
 const mayBeExecuted = `t.ended_at is null and ${isUnexecuted}`;
 /** Also where it has executed `t`, which has ended by that, and has taken the block back: the ordinal is unused again. */

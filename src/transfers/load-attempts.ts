@@ -53,7 +53,7 @@ export async function loadAttempts(
     // a block that a second endpoint of the chain has not shown yet is not deep
     `select a.*, case when a.block_number > c.agreed_to then 0 else coalesce(c.next_block - a.block_number, 0) end as depth, t.cancellation_reason is not null as is_abandoned,
             a.block_number is not null and ${isContradicted} as is_contradicted,
-            case when a.impossible_proof ? 'agreed_by' or not ($2 or c.agreed_to is not null) then a.impossible_proof end as counted_proof,
+            case when a.impossible_proof ? 'agreed_by' or not $2 and is_proven_impossible(a) then a.impossible_proof end as counted_proof,
             array(select i.id from attempt_ids i where i.tx_id = a.tx_id and i.attempt = a.attempt order by i.id) as ids
        from transfer_attempts a join transactions t on t.tx_id = a.tx_id left join chain_cursors c on c.chain = a.chain
       where a.tx_id = $1 order by a.attempt`,

@@ -379,6 +379,10 @@ describe('reservations and attempts', () => {
       attempt,
     ]);
 
+  /** Uses nothing that the first one needs. */
+  const insertSecondAttempt = `insert into transfer_attempts (tx_id, attempt, kind, chain, prepared, unsigned, signers, message_key, fee_bound)
+    select tx_id, 2, 'replacement', chain, prepared, unsigned, signers, 'another', 0 from transfer_attempts where attempt = 1`;
+
   test('before signing has begun, or for another address', async () => {
     expect(await refusal(nonce(0))).toMatch(/whose signing has begun/);
     expect(await refusal(take('a:0'))).toMatch(/whose signing has begun/);
@@ -412,6 +416,23 @@ describe('reservations and attempts', () => {
     await sign(fixture, second.txId);
     await fixture.database.query(take('a:0', { of: second.txId }));
     await use('a:0');
+  });
+  test('where several endpoints are compared, the word of one of them neither ends anything nor gives an input back', async () => {
+    await sign(fixture, txId);
+    await fixture.database.query(take('a:0'));
+    await use('a:0');
+    await fixture.database.query(`update chain_cursors set agreed_to = 0 where chain = 'ethereum'`);
+    await prove(1);
+    const release = `update reservations set released_at = now() where resource = 'a:0'`;
+    const fail = `update transactions set status = 'FAILED', version = version + 1 where tx_id = '${txId}'`;
+    expect(await refusal(release)).toMatch(/may still be used/);
+    expect(await refusal(fail)).toMatch(/without an on-chain result or a proof for every attempt/);
+    expect(await refusal(insertSecondAttempt)).toMatch(/could be executed beside an earlier one/);
+    await fixture.database.query(`update transfer_attempts set impossible_proof = '{"why":"test","agreed_by":2}'`);
+    expect(await refusal(fail)).toMatch(/do not fit its state FAILED/);
+    await fixture.database.query(insertSecondAttempt);
+    await fixture.database.query(`update transfer_attempts set impossible_proof = '{"agreed_by":2}' where attempt = 2`);
+    await fixture.database.query(release);
   });
   test('inputs that the executed attempt did not use are given back once it is final', async () => {
     await sign(fixture, txId);

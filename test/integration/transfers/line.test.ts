@@ -72,6 +72,19 @@ describe('behind a transfer that waits for an operator', () => {
     expect(await begin(fixture, { txId })).toMatchObject({ outcome: 'begun' });
   });
 
+  test('where several endpoints are compared, the word of one of them does not let them go on', async () => {
+    const parked = await small();
+    await sign(fixture, parked);
+    await park(parked);
+    await fixture.database.query(`update chain_cursors set agreed_to = 0 where chain = 'ethereum'`);
+    const txId = await small();
+    const prove = (proof: string) => fixture.database.query('update transfer_attempts set impossible_proof = $1', [proof]);
+    await prove('{"used_by": "0x"}');
+    expect(await begin(fixture, { txId })).toMatchObject({ outcome: 'wait', isBehind: true });
+    await prove('{"used_by": "0x", "agreed_by": 2}');
+    expect(await begin(fixture, { txId })).toMatchObject({ outcome: 'begun' });
+  });
+
   test('one that waits before it was signed keeps nobody waiting', async () => {
     await park(await small());
     expect(await begin(fixture, { txId: await small() })).toMatchObject({ outcome: 'begun' });
