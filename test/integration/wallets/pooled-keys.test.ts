@@ -245,3 +245,13 @@ test('keys are ordered up to the size of the pool, whatever waits for one, and 4
   await order('generate_key', { keyId: `${wallet.walletId}.1` }, 400);
   expect(await activities.orderPooledKey(newKey())).not.toBeNull();
 });
+
+test('several authorisers at once order no more than 400 in an hour together', async () => {
+  const activities = await authoriser(10);
+  await order('generate_key', newKey(), 399);
+  // each has a connection that is open: to open one takes longer than to order a key
+  await Promise.all(Array.from({ length: 8 }, () => login.query('select pg_sleep(0.2)')));
+  const asked = await Promise.allSettled(Array.from({ length: 8 }, () => activities.orderPooledKey(newKey())));
+  expect(asked.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  for (const each of asked) if (each.status === 'rejected') expect(each.reason).toMatchObject({ code: 'rate_limited' });
+});
