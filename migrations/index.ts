@@ -56,12 +56,12 @@ import { ReopenedFailures0076 } from './0076-reopened-failures';
 import { RequestTraces0073 } from './0073-request-traces';
 import { AttemptLeases0074 } from './0074-attempt-leases';
 import { OutboxTurns0077 } from './0077-outbox-turns';
+import { AgreedProofsOnly0079 } from './0079-agreed-proofs-only';
 import { ListFilters0080 } from './0080-list-filters';
 import { ExternalIds0081 } from './0081-external-ids';
 import { OwnNames0083 } from './0083-own-names';
 import { OperatorsSeeWebhooks0084 } from './0084-operators-see-webhooks';
 import { Rejections0085 } from './0085-rejections';
-import { AgreedProofsOnly0090 } from './0090-agreed-proofs-only';
 import { PooledKeys0070 } from './0070-pooled-keys';
 
 /** In this order. A released migration is never edited: a change is a new file. */
@@ -125,10 +125,10 @@ export const migrations = [
   RequestTraces0073,
   AttemptLeases0074,
   OutboxTurns0077,
+  AgreedProofsOnly0079,
   ListFilters0080,
   ExternalIds0081,
   OwnNames0083,
   OperatorsSeeWebhooks0084,
   Rejections0085,
-  AgreedProofsOnly0090,
 ];

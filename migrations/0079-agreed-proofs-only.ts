@@ -53,8 +53,8 @@ create function is_proven_impossible(a transfer_attempts) returns boolean langua
 $$`;
 
 /** The word of one endpoint frees nothing in the database either: what the code asks before it ends a transfer, the constraints ask too. */
-export class AgreedProofsOnly0090 implements MigrationInterface {
-  readonly name = 'AgreedProofsOnly1700000000090';
+export class AgreedProofsOnly0079 implements MigrationInterface {
+  readonly name = 'AgreedProofsOnly1700000000079';
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(isProvenImpossible);
