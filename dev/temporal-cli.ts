@@ -52,14 +52,21 @@ export async function findTemporalCli(progress: (text: string) => void): Promise
   );
 }
 
+/** Builds of the worker are drained after seconds, not after minutes as by default (docs/upgrades.md). */
+const drainage = {
+  'matching.wv.VersionDrainageStatusVisibilityGracePeriod': '"10s"',
+  'matching.wv.VersionDrainageStatusRefreshInterval': '"2s"',
+};
+
 export function temporalCommand(cli: string, { port, uiPort, databaseFile }: TemporalOptions): Command {
   mkdirSync(path.dirname(databaseFile), { recursive: true });
   const attributes = Object.values(searchAttributes).flatMap(({ name }) => ['--search-attribute', `${name}=Keyword`]);
+  const settings = Object.entries(drainage).flatMap(([name, value]) => ['--dynamic-config-value', `${name}=${value}`]);
   return {
     command: cli,
     args: [
       ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port), '--ui-port', String(uiPort)],
-      ...['--db-filename', databaseFile, '--log-level', 'warn', ...attributes],
+      ...['--db-filename', databaseFile, '--log-level', 'warn', ...attributes, ...settings],
     ],
     env: { PATH: process.env.PATH, HOME: process.env.HOME },
   };

@@ -90,6 +90,8 @@ export const auditActions = [
   'webhook.disabled',
   'webhook.secret_rotated',
   'webhook.updated',
+  'workflow.pinned',
+  'workflow.unpinned',
   'x402.payer_funded',
   'x402.policy_changed',
 ] as const;

@@ -240,6 +240,11 @@ export interface ChainClient {
    * answer; null for an endpoint that does not answer, or has no such transaction in a block. Never throws.
    */
   effectAtEach(item: EffectRequest): Promise<(InclusionEffect | null)[]>;
+  /**
+   * What an address has at the newest block, atomic units. `token`: its contract; null: the native coin. Absent in a family that is not asked.
+   * @throws GatewayError chain_unavailable.
+   */
+  balance?(address: string, token: string | null): Promise<bigint>;
   /** null: the chain has no such block (yet), or has skipped the number. */
   block(number: number): Promise<ChainBlock | null>;
   /** How many endpoints show this block at its height; absent with one endpoint, and then there is nothing to compare. */

@@ -16,7 +16,8 @@ export const cannotBeUndone = (command: Command): Command =>
     .option('--yes', 'do not ask; needed where there is no terminal')
     .option('--reason <text>', 'why, for the audit log', toReason);
 
-function toReason(text: string): string {
+/** Parser of --reason. @throws InvalidArgumentError. */
+export function toReason(text: string): string {
   const reason = text.trim();
   if (reason === '' || reason.length > maxReasonLength)
     throw new InvalidArgumentError(`must have 1 to ${maxReasonLength} characters`);

@@ -47,6 +47,8 @@ export interface ReconcileOptions extends RebuildDependencies {
 export interface Reconciliation {
   /** Nodes that have shown all of their orders. */
   nodes: NodeIndex[];
+  /** How many different orders they have shown. */
+  shown: number;
   rows: Reconciled[];
   /** Transfers whose workflow was started, also those that an earlier, interrupted run has rebuilt. */
   started: string[];
@@ -69,7 +71,7 @@ async function reconcileAlone(options: ReconcileOptions): Promise<Reconciliation
   const { database, apply, acceptMissing, twoNodes } = options;
   const needed = twoNodes ? quorum : nodeIndexes.length;
   const { after, incarnation } = await readStart(database);
-  const { orders, unverified, nodes } = await findMissingOrders({ ...options, needed }, after);
+  const { orders, unverified, nodes, shown } = await findMissingOrders({ ...options, needed }, after);
   const started = apply ? await startInterrupted(options) : [];
   const subjects = bySubject(orders);
   const results = new Map<string, Reconciled>();
@@ -94,7 +96,7 @@ async function reconcileAlone(options: ReconcileOptions): Promise<Reconciliation
   for (const order of unverified) rows.push(await acceptUnverified(options, order));
   const isComplete = rows.every(({ result }) => result !== 'not rebuilt');
   if (apply && isComplete) await inTransaction(database, (manager) => open(manager, incarnation, { rows, nodes }));
-  return { nodes, rows, started, isOpen: apply && isComplete };
+  return { nodes, shown, rows, started, isOpen: apply && isComplete };
 }
 
 /** `after`: the nodes are asked for all orders with higher numbers. `incarnation`: of the database that is compared. */

@@ -4,6 +4,7 @@ import { getFamily } from '../chains/families';
 import { getSignedType, typeOfOrder } from '../signed-types';
 import { loadRegistry } from '../chains/registry';
 import { entities } from '../entities';
+import { nodeIndexes, quorum } from '../messages/nodes';
 import { readNodeKeys } from '../mpc/identity';
 import { OrderKeys } from '../mpc/order-keys';
 import { describeNodes } from '../orders/missing-orders';
@@ -12,8 +13,10 @@ import { ConfigError, readConfig } from '../platform/config';
 import { createDatabase } from '../platform/database';
 import { createTemporalClient } from '../platform/temporal';
 import { startTransferWorkflow } from '../transfers/start/workflows';
-import { print, printRows } from './output';
+import { clientsOfEnvironment } from './explain/chain';
+import { formatRows, print, printRows } from './output';
 import { ownerUrl } from './owner-url';
+import { compareRebuilt, type Equality, readsJournals } from './reconcile-equality';
 import { reconcile, type Reconciliation } from './reconcile-operations';
 import { CommandFailed } from './session';
 
@@ -29,8 +32,8 @@ export function addReconcileCommand(program: Command): void {
     .command('reconcile')
     .description(
       'compare the database with the orders that the signing nodes have acted on, and show what would be rebuilt after a restored ' +
-        'backup; as the owner of the schema (DATABASE_OWNER_URL), with ORDER_KEYS and MPC_NODE_PEER_CERTS, and CHAIN_<NAME>_RPC_URLS ' +
-        'for what is accepted as missing',
+        'backup; when nothing is missing, compare books, journals and chains too, and say whether they are equal; as the owner of the schema (DATABASE_OWNER_URL), with ORDER_KEYS and MPC_NODE_PEER_CERTS, and CHAIN_<NAME>_RPC_URLS ' +
+        'for balances and for what is accepted as missing',
     )
     .option('--apply', 'rebuild it, start the workflows, and open the gateway when nothing is missing')
     .option(
@@ -55,30 +58,72 @@ async function run(json: boolean, { apply = false, acceptMissing: accepted = [],
     entities,
   }).initialize();
   const temporal = createTemporalClient();
+  const nodeKeys = readNodeKeys(config.MPC_NODE_PEER_CERTS);
+  const registry = loadRegistry(config.GATEWAY_ENV, config.CHAINS.split(','));
   try {
     const result = await reconcile({
       ...{ database, apply, acceptMissing, twoNodes, keys, getFamily, getSignedType, typeOfOrder },
-      ask: asksForOrders(temporal, readNodeKeys(config.MPC_NODE_PEER_CERTS)),
+      ask: asksForOrders(temporal, nodeKeys),
       start: (transfer) => startTransferWorkflow(temporal, transfer, 'again'),
       deployment: config.DEPLOYMENT_ID,
       countUsed: (chain, address) => readChainClient(chain).usedOrdinals(address),
-      registry: loadRegistry(config.GATEWAY_ENV, config.CHAINS.split(',')),
+      registry,
     });
-    show(result, json, apply);
+    const isNothingMissing = result.rows.length === 0;
+    const equality = isNothingMissing
+      ? await compareRebuilt({
+          ...{ database, orders: result.shown, needed: twoNodes ? quorum : nodeIndexes.length },
+          readJournals: readsJournals(temporal, nodeKeys),
+          getClient: clientsOfEnvironment(registry.all),
+        })
+      : null;
+    show({ ...result, equality }, json, apply);
   } finally {
     await database.destroy();
     await temporal.connection.close();
   }
 }
 
-function show({ nodes, rows, started, isOpen }: Reconciliation, json: boolean, apply: boolean): void {
+interface Shown extends Reconciliation {
+  /** null while orders are missing, or were rebuilt just now: what has just begun is compared when it has ended. */
+  equality: Equality | null;
+}
+
+function show({ nodes, rows, started, isOpen, equality }: Shown, json: boolean, apply: boolean): void {
   const shown = rows.map(({ subject, orders, result, reason }) => ({ subject, orders, result, reason }));
-  if (json) print(JSON.stringify({ nodes, rows: shown, started, is_open: isOpen }, null, 2));
+  if (json) print(JSON.stringify({ nodes, rows: shown, started, is_open: isOpen, ...toJson(equality) }, null, 2));
   else {
     print(`${describeNodes(nodes)}\n`);
     printRows(shown, false);
     if (started.length > 0) print(`\nworkflows started: ${started.length}`);
-    print(isOpen ? '\nnothing is missing: the gateway is open' : apply ? '' : '\nnothing was changed: --apply does it');
+    if (equality) print(describeEquality(equality));
+    print(
+      isOpen ? '\nnothing is missing: the gateway is open' : apply || equality ? '' : '\nnothing was changed: --apply does it',
+    );
   }
   if (apply && !isOpen) throw new CommandFailed('the gateway stays closed: not everything could be rebuilt');
+  if (equality && equality.differences.length > 0) throw new CommandFailed('books, journals and chains are not equal');
+}
+
+const toJson = (equality: Equality | null) => ({
+  equal: equality && equality.differences.length === 0,
+  compared: equality && {
+    ...{ orders: equality.orders, transfers: equality.transfers, open: equality.open, balances: equality.balances },
+    not_asked: equality.notAsked,
+  },
+  differences: equality?.differences ?? [],
+});
+
+/** For an operator: what was compared, and the verdict or the differences. */
+function describeEquality({ orders, transfers, open, balances, notAsked, differences }: Equality): string {
+  const compared = [
+    `orders that the nodes show: ${orders}, the database has all of them`,
+    `rebuilt transfers compared with the journals of the nodes: ${transfers}, not ended: ${open}`,
+    `balances of their accounts compared with the chains: ${balances}`,
+    ...(notAsked.length > 0 ? [`not asked for balances: ${notAsked.join(', ')}`] : []),
+    'the ledger is compared with itself',
+  ];
+  const verdict =
+    differences.length > 0 ? formatRows(differences.map((row) => ({ ...row }))) : 'books, journals and chains are equal';
+  return `${compared.join('\n')}\n\n${verdict}`;
 }

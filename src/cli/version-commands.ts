@@ -1,26 +1,53 @@
 import type { Client } from '@temporalio/client';
 import type { Command } from 'commander';
 import { ConfigError, readConfig } from '../platform/config';
+import { toReason } from './confirmation';
 import { integer } from './options';
 import { print, printRow, printRows } from './output';
+import { type ChangedRuns, PinnedRuns } from './pinned-runs';
 import type { Run } from './run';
 import { workerQueues } from '../messages/task-queues';
-import { CommandFailed } from './session';
+import { CommandFailed, type Session } from './session';
 import { type WorkerVersion, WorkerVersions } from './worker-versions';
 
 const unversioned = 'unversioned';
 const toRow = ({ build, ...version }: WorkerVersion) => ({ build: build ?? unversioned, ...version });
 
-function versionsOf(temporal: Client): WorkerVersions {
+function readDeploymentName(): string {
   const { TEMPORAL_DEPLOYMENT_NAME: name } = readConfig(['TEMPORAL_DEPLOYMENT_NAME']);
   if (!name) throw new ConfigError('TEMPORAL_DEPLOYMENT_NAME is required: that of the workers');
-  return new WorkerVersions(temporal, name);
+  return name;
 }
+
+const versionsOf = (temporal: Client): WorkerVersions => new WorkerVersions(temporal, readDeploymentName());
+const pinnedRunsOf = ({ database, temporal }: Session): PinnedRuns => new PinnedRuns(database, temporal, readDeploymentName());
 
 /** Those of the chains of the `gateway` command, which are those of the workers. */
 const queues = () => workerQueues(readConfig(['CHAINS']).CHAINS.split(','));
 
-/** temporal versions, set-current, set-ramp */
+interface PinOptions {
+  all?: true;
+  reason?: string;
+}
+
+/** @throws CommandFailed unless there are either named runs or --all. */
+function toRequest(build: string, runs: string[], { all, reason }: PinOptions) {
+  if (runs.length > 0 === (all === true)) throw new CommandFailed('name the runs, or give --all instead');
+  return { build, runs: all ? ('all' as const) : runs, reason };
+}
+
+/** @throws CommandFailed when runs could not be pinned. */
+function showChanged({ runs, moved, isComplete }: ChangedRuns, build: string, json: boolean): void {
+  if (json) print(JSON.stringify({ runs, moved, is_complete: isComplete }, null, 2));
+  else print([...runs, `${runs.length} runs${isComplete ? '' : ', and there are more: repeat the command'}`].join('\n'));
+  if (moved.length === 0) return;
+  throw new CommandFailed(
+    `not pinned, since they have come to another build, where they wait if it does not know their steps: ${moved.join(', ')}; ` +
+      `\`set-current ${build}\` takes them back`,
+  );
+}
+
+/** temporal versions, set-current, set-ramp, pin, unpin */
 export function addVersionCommands(temporalCommand: Command, run: Run): void {
   temporalCommand
     .command('versions')
@@ -57,4 +84,29 @@ export function addVersionCommands(temporalCommand: Command, run: Run): void {
         else print(percent === 0 ? 'no ramp' : `ramping: ${build}, ${percent} %`);
       }),
     );
+  pinning(temporalCommand.command('pin'))
+    .description(
+      'open runs go on on this build of the worker alone, whichever is current; refused unless its workers ask for work',
+    )
+    .action(
+      run(async (session, build: string, runs: string[], options: PinOptions) => {
+        const request = toRequest(build, runs, options);
+        await versionsOf(session.temporal).expectServed(build, queues());
+        showChanged(await pinnedRunsOf(session).pin(request), build, session.json);
+      }),
+    );
+  pinning(temporalCommand.command('unpin'))
+    .description('takes `pin` back: the runs go on on the build that is current')
+    .action(
+      run(async (session, build: string, runs: string[], options: PinOptions) =>
+        showChanged(await pinnedRunsOf(session).unpin(toRequest(build, runs, options)), build, session.json),
+      ),
+    );
 }
+
+const pinning = (command: Command): Command =>
+  command
+    .argument('<build>')
+    .argument('[runs...]', 'ids of transactions or of workflows')
+    .option('--all', 'every run on this build, but followers')
+    .option('--reason <text>', 'why, for the audit log', toReason);

@@ -103,7 +103,8 @@ export class WorkerVersions {
     );
   }
 
-  private async expectServed(build: string | null, queues: readonly ServedQueue[]): Promise<void> {
+  /** @throws CommandFailed unless workers of the build (null: without a version) ask for work on each of these queues. */
+  async expectServed(build: string | null, queues: readonly ServedQueue[]): Promise<void> {
     const { temporal, deploymentName } = this;
     const missing = await queuesWithoutWorker(temporal, queues, build === null ? null : { deploymentName, buildId: build });
     if (missing.length === 0) return;

@@ -33,12 +33,13 @@ const pageSize = 200;
 /**
  * The balance on the chain is that of the ledger, plus deposits in blocks that are not credited yet, less what included transfers took that
  * are not settled yet, and less the fees of settlements that are not charged yet. A block between the two readings causes a temporary
- * difference.
+ * difference. `accountIds`: these accounts alone; null: all.
  */
 export async function compareWithChain(
   snapshot: EntityManager,
   balanceOnChain: (account: AccountOnChain) => Promise<bigint | null>,
   limit: number,
+  accountIds: readonly string[] | null = null,
 ): Promise<LedgerDifference[]> {
   const differences: LedgerDifference[] = [];
   let after = '00000000-0000-0000-0000-000000000000';
@@ -57,8 +58,8 @@ export async function compareWithChain(
                            where t.sender_address = a.address and t.chain = l.chain and t.fee_symbol = l.symbol and not t.is_held
                              and t.ended_at is null), 0) as expected
          from ledger_accounts l join accounts a using (account_id)
-        where l.ledger_account_id > $1 order by l.ledger_account_id limit ${pageSize}`,
-      [after],
+        where l.ledger_account_id > $1 and ($2::uuid[] is null or l.account_id = any($2)) order by l.ledger_account_id limit ${pageSize}`,
+      [after, accountIds],
     );
     for (const row of page) {
       const account = {

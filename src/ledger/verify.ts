@@ -7,6 +7,8 @@ export interface VerifyOptions {
   limit?: number;
   /** Balance on the chain in atomic units; null when it cannot be read. Without it the chain is not called. */
   balanceOnChain?: (account: AccountOnChain) => Promise<bigint | null>;
+  /** Accounts whose balances are read from the chain; without it, all. */
+  accountIds?: readonly string[];
 }
 
 /**
@@ -24,7 +26,8 @@ export function verifyLedger(manager: EntityManager, options: VerifyOptions = {}
       const rows = await snapshot.query<Omit<LedgerDifference, 'check'>[]>(`${sql} limit ${limit}`);
       differences.push(...rows.map(({ subject, expected, actual }) => ({ check: name, subject, expected, actual })));
     }
-    if (options.balanceOnChain) differences.push(...(await compareWithChain(snapshot, options.balanceOnChain, limit)));
+    const { balanceOnChain, accountIds = null } = options;
+    if (balanceOnChain) differences.push(...(await compareWithChain(snapshot, balanceOnChain, limit, accountIds)));
     return differences;
   });
 }

@@ -27,6 +27,8 @@ export interface MissingOrders {
   /** By number. */
   orders: MissingOrder[];
   unverified: UnverifiedOrder[];
+  /** How many different orders they have shown. */
+  shown: number;
   /** Nodes that have shown all of theirs. */
   nodes: NodeIndex[];
 }
@@ -72,7 +74,12 @@ export async function findMissingOrders(options: Options, after: number): Promis
     if (claims) found.set(claims.jti, { claims, bytes: [...(found.get(claims.jti)?.bytes ?? []), ...bytes] });
     else unverified.push({ jti: readJti(compact), nodes });
   }
-  return { nodes: shown.nodes, orders: [...found.values()].sort((a, b) => a.claims.seq - b.claims.seq), unverified };
+  return {
+    nodes: shown.nodes,
+    shown: shown.orders.length,
+    orders: [...found.values()].sort((a, b) => a.claims.seq - b.claims.seq),
+    unverified,
+  };
 }
 
 /** For an operator: which of the three have shown all of their orders. */

@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, readlinkSync } from 'node:fs';
+import path from 'node:path';
+import { projectRoot } from '../../dev/paths';
 import { freePort } from '../../dev/ports';
 import { environmentOf, ownPage } from '../adversary/processes';
 import { waitFor } from '../stack/client';
@@ -15,7 +17,11 @@ export class Twin {
   private command: string[] = [];
   private cwd = '';
 
-  constructor(private readonly part: 'api' | 'worker' | 'authoriser') {}
+  /** `env`: other variables than the first one's. `dist`: another folder with the compiled programs than the project's. */
+  constructor(
+    private readonly part: 'api' | 'worker' | 'authoriser',
+    private readonly changed: { env?: NodeJS.ProcessEnv; dist?: string } = {},
+  ) {}
 
   /** Of a second API. */
   get baseUrl(): string {
@@ -33,7 +39,7 @@ export class Twin {
         async (answer) => answer.ok && !(await answer.text()).includes(':false'),
         () => false,
       );
-    await waitFor(isReady, { timeoutMs: 60_000 });
+    await waitFor(isReady, { timeoutMs: 180_000 });
   }
 
   kill(): Promise<number | null> {
@@ -55,12 +61,15 @@ export class Twin {
 
   private async copy(): Promise<void> {
     const [pid = 0] = pids(this.part);
-    this.command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').filter(Boolean);
+    const { env, dist } = this.changed;
+    const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').filter(Boolean);
+    const compiled = path.join(projectRoot, 'dist');
+    this.command = dist === undefined ? command : command.map((part) => part.replace(`${compiled}/`, `${dist}/`));
     this.cwd = readlinkSync(`/proc/${pid}/cwd`);
     const ports = {
       METRICS_PORT: String(await freePort()),
       ...(this.part === 'api' && { API_PORT: String(await freePort()) }),
     };
-    this.env = { ...environmentOf(pid), ...ports };
+    this.env = { ...environmentOf(pid), ...ports, ...env };
   }
 }

@@ -18,6 +18,7 @@ import { offer } from '../offer';
 import { endingScan } from '../scan-look-up';
 import type { ChainDefinition, FeeLevels, Hex, InclusionEffect, Prepared, TransactionIntent } from '../types';
 import { prepareAuthorisation } from './authorise/prepare';
+import { fetchBalance } from './balance';
 import { broadcastTo } from './broadcast';
 import { encodeIntent, evmCodec } from './codec';
 import { toPrepared } from './details';
@@ -196,6 +197,10 @@ export class EvmChainClient implements ChainClient {
 
   effectAtEach(item: EffectRequest): Promise<(InclusionEffect | null)[]> {
     return this.endpoints.each((call) => fetchWholeEffect(call, item));
+  }
+
+  balance(address: string, token: string | null): Promise<bigint> {
+    return this.ask((call) => fetchBalance(call, address, token));
   }
 
   block(number: number): Promise<ChainBlock | null> {

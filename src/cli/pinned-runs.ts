@@ -1,0 +1,136 @@
+import type { Client } from '@temporalio/client';
+import type { DataSource } from 'typeorm';
+import { transferWorkflowId, workflowTypes } from '../messages/workflow-ids';
+import { isUuid } from '../platform/ids';
+import { isRunMissing } from '../platform/temporal';
+import { auditedOperation } from './audited-operation';
+import { withReason } from './confirmation';
+import { CommandFailed } from './session';
+
+/** temporal.api.workflow.v1.VersioningOverride.PinnedOverrideBehavior */
+const behaviorPinned = 1;
+/** Of every change, in the history of the run. */
+const identity = 'gateway-cli';
+/** Of one command; it is repeated for more. */
+const maxRuns = 5_000;
+
+export interface PinRequest {
+  build: string;
+  /** Ids of transactions or of workflows; `all`: every open run whose last step was on the build. */
+  runs: readonly string[] | 'all';
+  /** Why, for the audit log. */
+  reason: string | undefined;
+}
+
+export interface ChangedRuns {
+  /** Ids of workflows. */
+  runs: string[];
+  /**
+   * Those that were not pinned, since they are about to take a step on another build: Temporal 1.29.1 sends them there whatever they are pinned to,
+   * until that build has taken the step, or until the build of their last step is current again.
+   */
+  moved: string[];
+  /** False when there are more than one command changes. */
+  isComplete: boolean;
+}
+
+/** What is changed, and which runs `all` are. */
+interface Change {
+  condition: string;
+  action: 'workflow.pinned' | 'workflow.unpinned';
+  /** null: none. */
+  pinnedTo: string | null;
+}
+
+/**
+ * Open runs that an operator keeps on one build of the worker, whichever is current: those with a step that the build does not know to which
+ * the work goes back. Temporal keeps it with the run (its versioning override), and hands it on when the run continues as a new one.
+ */
+export class PinnedRuns {
+  constructor(
+    private readonly database: DataSource,
+    private readonly temporal: Client,
+    private readonly deploymentName: string,
+  ) {}
+
+  /**
+   * The runs go on on this build alone. Followers are not among `all`: they never end, and have no step that only one build knows.
+   * @throws CommandFailed for a named run that is not open.
+   */
+  pin(request: PinRequest): Promise<ChangedRuns> {
+    const condition = `TemporalWorkflowVersioningBehavior = 'AutoUpgrade' and WorkflowType != '${workflowTypes.followChain}'`;
+    return this.change(request, { condition, action: 'workflow.pinned', pinnedTo: request.build });
+  }
+
+  /**
+   * Takes it back: the runs go on on the build that is current, but those of workflows that are pinned by themselves.
+   * @throws CommandFailed for a named run that is not open.
+   */
+  unpin(request: PinRequest): Promise<ChangedRuns> {
+    const condition = `TemporalWorkflowVersioningBehavior = 'Pinned'`;
+    return this.change(request, { condition, action: 'workflow.unpinned', pinnedTo: null });
+  }
+
+  private async change({ build, runs, reason }: PinRequest, { condition, action, pinnedTo }: Change): Promise<ChangedRuns> {
+    const found = runs === 'all' ? await this.find(build, condition) : runs.map(toWorkflowId);
+    const changed: string[] = [];
+    const moved: string[] = [];
+    for (const id of found.slice(0, maxRuns)) {
+      const event = {
+        action,
+        clientId: null,
+        subject: { type: 'workflow', id },
+        detail: { build, ...withReason(reason) },
+      } as const;
+      try {
+        if (pinnedTo !== null && (await this.isMoving(id, pinnedTo))) {
+          moved.push(id);
+          continue;
+        }
+        await auditedOperation(this.database, event, () => this.override(id, pinnedTo));
+        changed.push(id);
+      } catch (error) {
+        if (!isRunMissing(error)) throw error;
+        // one that has ended since it was found needs nothing
+        if (runs !== 'all') throw new CommandFailed(`there is no open run ${id}`);
+      }
+    }
+    return { runs: changed, moved, isComplete: found.length <= maxRuns };
+  }
+
+  private async find(build: string, condition: string): Promise<string[]> {
+    const onBuild = `TemporalWorkerDeploymentVersion = '${this.deploymentName}:${build}'`;
+    const ids: string[] = [];
+    for await (const { workflowId } of this.temporal.workflow.list({
+      query: `ExecutionStatus = 'Running' and ${onBuild} and ${condition}`,
+    })) {
+      ids.push(workflowId);
+      if (ids.length > maxRuns) break;
+    }
+    return ids;
+  }
+
+  private async isMoving(workflowId: string, build: string): Promise<boolean> {
+    const { workflowService } = this.temporal.connection;
+    const { workflowExecutionInfo: info } = await workflowService.describeWorkflowExecution({
+      namespace: this.temporal.options.namespace,
+      execution: { workflowId },
+    });
+    const transition = info?.versioningInfo?.versionTransition;
+    return Boolean(transition) && transition?.deploymentVersion?.buildId !== build;
+  }
+
+  private async override(workflowId: string, pinnedTo: string | null): Promise<void> {
+    const { temporal, deploymentName } = this;
+    const pinned = { behavior: behaviorPinned, version: { deploymentName, buildId: pinnedTo } };
+    await temporal.connection.workflowService.updateWorkflowExecutionOptions({
+      namespace: temporal.options.namespace,
+      workflowExecution: { workflowId },
+      workflowExecutionOptions: { versioningOverride: pinnedTo === null ? null : { pinned } },
+      updateMask: { paths: ['versioning_override'] },
+      identity,
+    });
+  }
+}
+
+const toWorkflowId = (run: string): string => (isUuid(run) ? transferWorkflowId(run) : run);

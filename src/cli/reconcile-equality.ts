@@ -1,0 +1,212 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import type { Client } from '@temporalio/client';
+import type { DataSource } from 'typeorm';
+import type { ChainClient } from '../chains/chain-client';
+import type { AccountOnChain } from '../ledger/compare-with-chain';
+import { verifyLedger } from '../ledger/verify';
+import { type NodeIndex, nodeIndexes, quorum } from '../messages/nodes';
+import type { SigningClaims } from '../messages/order';
+import type { NodeKeys } from '../mpc/identity';
+import type { NodeJournal } from '../mpc/journal-answer';
+import { ConfigError } from '../platform/config';
+import { GatewayError } from '../platform/errors';
+import type { GetClient } from './explain/chain';
+import { readNodeJournals } from './node-journals';
+
+/** Something that two of books, journals and chains say differently. */
+export interface Difference {
+  check: string;
+  subject: string;
+  expected: string;
+  actual: string;
+}
+
+/** What was compared, and what of it differs. */
+export interface Equality {
+  /** Orders that the nodes have shown, each of which the database has. */
+  orders: number;
+  /** Transfers that were rebuilt, whose entries in the journals of the nodes were compared; the newest ones. */
+  transfers: number;
+  /** Of these, those that have not ended. */
+  open: number;
+  /** Balances that were read from a chain, of the accounts of these transfers. */
+  balances: number;
+  /** Chains of these accounts that were not asked for balances. */
+  notAsked: string[];
+  differences: Difference[];
+}
+
+export interface EqualityOptions {
+  database: DataSource;
+  /** Journals of the nodes about a transfer, of those that have answered. */
+  readJournals: (txId: string) => Promise<NodeJournal[]>;
+  getClient: GetClient;
+  /** Orders that the nodes have shown. */
+  orders: number;
+  /** How many nodes have to show their journals. */
+  needed: number;
+  /** Milliseconds between two readings of what differs. */
+  againAfterMs?: number;
+}
+
+interface RebuiltTransfer {
+  tx_id: string;
+  account_id: string;
+  is_open: boolean;
+}
+
+/** Each is a question to every node. */
+const maxTransfers = 200;
+const maxDifferences = 100;
+/** A block, or a step of a transfer, between two readings is a difference for a moment. */
+const readings = 4;
+
+export const readsJournals =
+  (temporal: Client, keys: NodeKeys): EqualityOptions['readJournals'] =>
+  async (txId) =>
+    (await readNodeJournals(temporal, txId, keys)).flatMap(({ journal }) => journal ?? []);
+
+/**
+ * Once the database lacks no order that the nodes show: compares it with itself (`gateway ledger verify`), its orders with the requests that
+ * they name, what was rebuilt with the journals of the nodes, and the balances of its accounts with their chains. Changes nothing.
+ */
+export async function compareRebuilt(options: EqualityOptions): Promise<Equality> {
+  for (let reading = 1; ; reading += 1) {
+    const equality = await compareOnce(options);
+    if (equality.differences.length === 0 || reading === readings) return equality;
+    await delay(options.againAfterMs ?? 3_000);
+  }
+}
+
+async function compareOnce({ database, readJournals, getClient, orders, needed }: EqualityOptions): Promise<Equality> {
+  const rebuilt = await findRebuilt(database);
+  const differences = await findForgottenRequests(database);
+  for (const { tx_id: txId } of rebuilt)
+    differences.push(...(await compareJournals(database, txId, await readJournals(txId), needed)));
+  const balances = new Balances(getClient);
+  const accountIds = [...new Set(rebuilt.map(({ account_id: id }) => id))];
+  const balanceOnChain = (account: AccountOnChain) => balances.read(account);
+  differences.push(
+    ...(await verifyLedger(database.manager, { balanceOnChain, accountIds, limit: maxDifferences })),
+    ...balances.problems,
+  );
+  const open = rebuilt.filter(({ is_open: isOpen }) => isOpen).length;
+  const { count, notAsked } = balances;
+  return { orders, transfers: rebuilt.length, open, balances: count, notAsked: [...notAsked].sort(), differences };
+}
+
+/** The newest ones; by the audit log, from which nothing is removed. */
+const findRebuilt = (database: DataSource): Promise<RebuiltTransfer[]> =>
+  database.query<RebuiltTransfer[]>(
+    `select t.tx_id, t.account_id, t.ended_at is null as is_open
+       from audit_events e join transactions t on t.tx_id::text = e.subject_id
+      where e.action = 'orders.rebuilt' and e.subject_type = 'transaction'
+      group by t.tx_id order by max(e.at) desc limit ${maxTransfers}`,
+  );
+
+/** Orders by whose Idempotency-Key a repeated request would not find its transfer: it would pay again. */
+async function findForgottenRequests(database: DataSource): Promise<Difference[]> {
+  const rows = await database.query<{ tx_id: string }[]>(
+    `select distinct o.tx_id from orders o join transactions t using (tx_id)
+      where o.claims ->> 'request' is not null and t.idempotency_key is null
+        and not exists (select from rebuilt_requests r where r.request = o.claims ->> 'request' and r.tx_id = o.tx_id)
+      limit ${maxDifferences}`,
+  );
+  const check = 'a repeated request finds its transfer';
+  return rows.map(({ tx_id: subject }) => ({ check, subject, expected: 'the hash of its Idempotency-Key', actual: 'none' }));
+}
+
+/** Every entry is about an order of the database, and every signature of the database has the entries of two nodes. */
+async function compareJournals(
+  database: DataSource,
+  txId: string,
+  journals: readonly NodeJournal[],
+  needed: number,
+): Promise<Difference[]> {
+  if (journals.length < needed)
+    return [{ check: 'the nodes show their journals', subject: txId, expected: String(needed), actual: String(journals.length) }];
+  const [orders, signed] = await Promise.all([
+    database.query<{ claims: SigningClaims }[]>('select claims from orders where tx_id = $1', [txId]),
+    database.query<{ attempt: number }[]>('select attempt from transfer_attempts where tx_id = $1 and signed is not null', [
+      txId,
+    ]),
+  ]);
+  const differences: Difference[] = [];
+  const admitted = new Map<number, Set<NodeIndex>>();
+  for (const { node, entries } of journals)
+    for (const { fields } of entries) {
+      const { attempt, order_seq: seq, digests } = fields;
+      admitted.set(attempt, (admitted.get(attempt) ?? new Set()).add(node));
+      const isOrdered = orders.some(
+        ({ claims }) =>
+          claims.seq === seq &&
+          claims.attempt === attempt &&
+          isDeepStrictEqual(
+            claims.signers.flatMap((signer) => signer.digests),
+            digests,
+          ),
+      );
+      if (isOrdered) continue;
+      const check = 'every entry of a journal has its order';
+      differences.push({ check, subject: `${txId} attempt ${attempt} node ${node}`, expected: `order ${seq}`, actual: 'none' });
+    }
+  // of a node that is left out, or that has more entries than it shows, nothing is said
+  const silent = nodeIndexes.length - journals.filter(({ isComplete }) => isComplete).length;
+  for (const { attempt } of signed) {
+    const nodes = admitted.get(attempt)?.size ?? 0;
+    if (nodes + silent >= quorum) continue;
+    const check = 'what is signed stands in the journals of two nodes';
+    differences.push({ check, subject: `${txId} attempt ${attempt}`, expected: String(quorum), actual: String(nodes) });
+  }
+  return differences;
+}
+
+/** Reads balances from the chains that can be asked. */
+class Balances {
+  count = 0;
+  readonly notAsked = new Set<string>();
+  readonly problems: Difference[] = [];
+  private readonly clients = new Map<string, ChainClient | null>();
+
+  constructor(private readonly getClient: GetClient) {}
+
+  async read({ chain, address, symbol, contractAddress }: AccountOnChain): Promise<bigint | null> {
+    const client = this.find(chain);
+    if (!client?.balance) {
+      this.notAsked.add(chain);
+      return null;
+    }
+    try {
+      const balance = await client.balance(address, contractAddress);
+      this.count += 1;
+      return balance;
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      this.problems.push({
+        check: 'the chain shows the balance',
+        subject: `${chain} ${address}`,
+        expected: symbol,
+        actual: error.message,
+      });
+      return null;
+    }
+  }
+
+  private find(chain: string): ChainClient | null {
+    const known = this.clients.get(chain);
+    if (known !== undefined) return known;
+    const client = this.create(chain);
+    this.clients.set(chain, client);
+    return client;
+  }
+
+  private create(chain: string): ChainClient | null {
+    try {
+      return this.getClient(chain);
+    } catch (error) {
+      if (error instanceof ConfigError) return null;
+      throw error;
+    }
+  }
+}
