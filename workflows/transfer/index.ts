@@ -33,6 +33,19 @@ import { sign } from './sign';
 import { sponsor } from './sponsor';
 import { TransferState } from './state';
 
+/** What the Temporal UI says about the messages that it offers. */
+const descriptions = {
+  approved: 'From the gateway: a user of the client has approved the transfer. Without that in the database it has no effect.',
+  ended: 'From the gateway: the transfer has ended in the database. Without that it has no effect.',
+  observed:
+    'From the follower: what the chain shows of the transfer. It is not for operators: send `retry` to have the chain asked.',
+  possible: 'Which of the updates `retry` and `abandon` the run would take now.',
+  retry:
+    'Once the cause is removed: goes on with a parked transfer, or asks the chain at once. No arguments. `gateway transfers retry` does the same.',
+  abandon:
+    'Ends a parked transfer that was signed. Use `gateway transfers abandon` in place of it: without the request that this command stores, it is not abandoned, and parked again.',
+};
+
 /**
  * One transfer: lock → screen → prepare → sign → broadcast → confirm → settle. Each stage returns the next one.
  *
@@ -42,13 +55,15 @@ import { TransferState } from './state';
  */
 export async function transfer({ txId }: TransferWorkflowInput): Promise<TransferWorkflowResult> {
   const state = new TransferState(txId);
-  setHandler(transferApprovedSignal, () => state.onApproved());
-  setHandler(transferEndedSignal, () => state.onEnded());
-  setHandler(chainObservedSignal, (observation) => state.onObserved(observation));
-  setHandler(possibleUpdatesQuery, () => state.possibleUpdates);
+  setHandler(transferApprovedSignal, () => state.onApproved(), { description: descriptions.approved });
+  setHandler(transferEndedSignal, () => state.onEnded(), { description: descriptions.ended });
+  setHandler(chainObservedSignal, (observation) => state.onObserved(observation), { description: descriptions.observed });
+  setHandler(possibleUpdatesQuery, () => state.possibleUpdates, { description: descriptions.possible });
   // what a validator refuses leaves nothing in the history
-  setHandler(retryUpdate, () => state.onRetry(), { validator: () => state.assertRetryable() });
-  setHandler(abandonUpdate, () => state.onAbandon(), { validator: () => state.assertAbandonable() });
+  const retry = () => state.onRetry();
+  setHandler(retryUpdate, retry, { validator: () => state.assertRetryable(), description: descriptions.retry });
+  const abandoning = () => state.onAbandon();
+  setHandler(abandonUpdate, abandoning, { validator: () => state.assertAbandonable(), description: descriptions.abandon });
 
   return CancellationScope.nonCancellable(async () => {
     let stage: Next = { next: 'lock' };
