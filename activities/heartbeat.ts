@@ -5,14 +5,17 @@ const intervalMs = 2_000;
 
 /**
  * Sends heartbeats at a fixed interval while `work` runs, independent of its progress: a single step can last several RPC time-outs,
- * but a crashed worker must be detected soon. `work` can send additional heartbeats.
+ * but a crashed worker must be detected soon. `work` can send additional heartbeats, with details that the following ones repeat.
  */
-export async function withHeartbeat<T>(work: (heartbeat: () => void) => Promise<T>): Promise<T> {
+export async function withHeartbeat<T>(work: (heartbeat: (details: object) => void) => Promise<T>): Promise<T> {
   const context = Context.current();
-  const heartbeat = () => context.heartbeat();
-  const timer = setInterval(heartbeat, intervalMs);
+  let newest: object | undefined;
+  const timer = setInterval(() => context.heartbeat(newest), intervalMs);
   try {
-    return await work(heartbeat);
+    return await work((details) => {
+      newest = details;
+      context.heartbeat(details);
+    });
   } finally {
     clearInterval(timer);
   }

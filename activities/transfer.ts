@@ -4,6 +4,7 @@ import { getSignedType } from '../src/signed-types';
 import { adoptHold } from '../src/transfers/start/adopt-hold';
 import { adoptReopened, reportNotCancelled } from '../src/transfers/reopened';
 import { abandonTransfer } from '../src/transfers/operate/abandon';
+import { recordOperatorAct } from '../src/transfers/operate/operator-acts';
 import { parkTransfer } from '../src/transfers/operate/park';
 import { readTurn } from '../src/transfers/sign/read-turn';
 import type { TransferDependencies } from '../src/transfers/dependencies';
@@ -38,6 +39,7 @@ export function createTransferActivities(options: TransferActivityOptions): Tran
     failByProof: (input) => failByProof(steps, input),
     parkTransfer: (input) => parkTransfer(steps, input),
     readTurn: (input) => readTurn(steps, input),
+    recordOperatorAct: (input) => recordOperatorAct(steps, input),
     fundPayer: (input) => fundPayer(steps, input),
   };
 }

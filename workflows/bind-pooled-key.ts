@@ -10,30 +10,34 @@ import type { WorkflowProgress } from './progress';
  * tried again, about two hours long: no key could be generated meanwhile either. Repeated in another run it is the same key.
  */
 export async function bindPooledKey(walletId: string, progress: WorkflowProgress): Promise<GroupKey | null> {
+  let failure: string | undefined;
   for (let round = 1; ; round += 1) {
     try {
-      return await takeAndBind(walletId, progress);
+      return await takeAndBind(walletId, progress, failure);
     } catch (error) {
       const problem = toProblem(error);
       if (!problem.retryable || workflowInfo().continueAsNewSuggested) {
         log.warn('no key of the pool is used', { walletId, code: problem.code, reason: problem.message });
         return null;
       }
-      progress.report('waiting', `${problem.message}; trying again`, round);
+      failure = problem.message;
+      progress.waitsForNodes('all three', failure, { step: 'waiting', attempt: round });
       await pause(round);
     }
   }
 }
 
-async function takeAndBind(walletId: string, progress: WorkflowProgress): Promise<GroupKey | null> {
+/** `failure`: of the round before. */
+async function takeAndBind(walletId: string, progress: WorkflowProgress, failure: string | undefined): Promise<GroupKey | null> {
   const taken = await authoriserActivities.takePooledKey({ walletId });
   if (taken === null) return null;
-  progress.report('confirming', `Every node must have its share of ${taken.keyId}, bound to no other wallet`);
-  const { key, boundTo } = await confirmOnEveryNode(taken.keyId, 1);
+  if (failure !== undefined) progress.waitsForNodes('all three', failure, { step: 'confirming', attempt: 1 });
+  else progress.report('confirming', `Every node must have its share of ${taken.keyId}, bound to no other wallet`);
+  const { key, boundTo } = await confirmOnEveryNode(progress, taken.keyId, 1);
   // before any node binds it, and cannot take that back: one that was restored would bind a key that is another wallet's
   if (boundTo.some((owner) => owner !== walletId)) throw unusable(`${taken.keyId} is the key of another wallet`);
   progress.report('binding', 'Every node binds the key to the wallet');
-  const attestations = await bindOnEveryNode(() => authoriserActivities.orderKeyBinding({ walletId, ...taken }));
+  const attestations = await bindOnEveryNode(progress, () => authoriserActivities.orderKeyBinding({ walletId, ...taken }));
   await walletActivities.activateWallet({ walletId, ...key, attestations });
   progress.report('active', key.publicKey);
   return key;

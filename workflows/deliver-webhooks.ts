@@ -17,22 +17,28 @@ const { deliverNext } = proxyActivities<WebhookActivities>({
  * restarted at any point.
  */
 export async function deliverWebhooks(stream: DeliveryStream): Promise<void> {
-  const progress = new WorkflowProgress(`Webhook ${stream.webhookId}`);
+  const progress = new WorkflowProgress();
   let signalled = true;
-  setHandler(deliveriesPendingSignal, () => {
+  const description = 'From the gateway: deliveries are pending. The rows say which.';
+  const onPending = () => {
     signalled = true;
-  });
+  };
+  setHandler(deliveriesPendingSignal, onPending, { description });
   for (let busyTimes = 0; ;) {
-    progress.report('delivering', `About ${stream.subjectId}`);
+    progress.report('delivering', `Delivers to webhook ${stream.webhookId} about ${stream.subjectId}; nothing to do`);
     signalled = false;
     const { outcome, waitMs } = await deliverNext({ ...stream, busyTimes });
     busyTimes = outcome === 'busy' ? busyTimes + 1 : 0;
     if (waitMs === null && !signalled) return;
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof deliverWebhooks>(stream);
     if (waitMs === null || waitMs === 0) continue;
-    progress.report('waiting', `${outcome}; next attempt in ${Math.ceil(waitMs / 1000)} s`);
+    progress.report(
+      'waiting',
+      `Waits ${Math.ceil(waitMs / 1000)} s for the next attempt (${outcome}); GET /webhooks/{id}/deliveries shows why`,
+    );
     // the due time is stored in the rows: a signal only causes another query
-    if (outcome === 'busy') await sleep(waitMs);
-    else await condition(() => signalled, waitMs);
+    const timer = { summary: 'next attempt' };
+    if (outcome === 'busy') await sleep(waitMs, timer);
+    else await condition(() => signalled, waitMs, timer);
   }
 }

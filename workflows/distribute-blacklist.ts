@@ -13,12 +13,14 @@ const refusedWaitMs = 30_000;
  * page; a node that is down gets them when it is back, and the others do not wait for it. Ends when all nodes have the last change.
  */
 export async function distributeBlacklist({ clientId }: DistributeBlacklistWorkflowInput): Promise<void> {
-  const progress = new WorkflowProgress(`Blacklist of client ${clientId}`);
+  const progress = new WorkflowProgress();
   // the start counts as a change: after continue-as-new every node is asked again
   let changes = 1;
-  setHandler(blacklistChangedSignal, () => {
+  const description = "From the gateway: the client's blacklist has changed. The rows say how.";
+  const onChanged = () => {
     changes += 1;
-  });
+  };
+  setHandler(blacklistChangedSignal, onChanged, { description });
   const seen: Record<NodeIndex, number> = { 1: 0, 2: 0, 3: 0 };
   const isEverywhere = () => nodeIndexes.every((node) => seen[node] === changes);
 
@@ -51,7 +53,7 @@ async function bringUpToDate(node: NodeIndex, clientId: string): Promise<number>
     } catch (error) {
       // the order expired while the node was down
       if (toProblem(error).code !== 'order_refused') throw error;
-      await sleep(refusedWaitMs);
+      await sleep(refusedWaitMs, { summary: 'the node has refused the page: then a new one is ordered' });
       ({ version } = await blacklistVersion({ clientId }));
     }
   }

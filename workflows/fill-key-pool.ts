@@ -15,28 +15,28 @@ const restMs = 5 * 60_000;
  * whoever has started it counts otherwise, and would start the next one at once.
  */
 export async function fillKeyPool(): Promise<void> {
-  const progress = new WorkflowProgress('Keys for wallets to come');
+  const progress = new WorkflowProgress();
   try {
     for (let number = 1; number <= mostKeys; number += 1) {
       const keyId = `pool-${uuid4()}.1`;
       const ordered = await authoriserActivities.orderPooledKey({ keyId });
       if (ordered === null) {
-        if (number === 1) await sleep(restMs);
+        if (number === 1) await sleep(restMs, { summary: 'rest: the authoriser orders no key' });
         return;
       }
       progress.report('generating', `Distributed key generation of ${keyId}`, number);
       await generate(keyId, ordered);
-      await confirmOnEveryNode(keyId);
+      await confirmOnEveryNode(progress, keyId);
       progress.report('testing', 'Test signatures that use each share', number);
-      await signWithEveryShare(() => Promise.resolve(ordered));
+      await signWithEveryShare(progress, () => Promise.resolve(ordered));
       await authoriserActivities.offerPooledKey({ keyId });
       progress.report('offered', keyId, number);
     }
   } catch (error) {
     const problem = toProblem(error);
     log.warn('a key for the pool is dropped', { code: problem.code, reason: problem.message });
-    progress.report('waiting', problem.message);
-    await sleep(restMs);
+    progress.report('waiting', `A key was dropped, and the next one is tried in ${restMs / 60_000} minutes: ${problem.message}`);
+    await sleep(restMs, { summary: 'rest after a key that was dropped' });
   }
 }
 

@@ -5,8 +5,11 @@ import { followerActivities } from './activities';
 
 /** Keeps one follower per chain running: each run of the activity works for a limited time. */
 export async function followChain({ chain }: FollowChainWorkflowInput): Promise<void> {
-  const progress = new WorkflowProgress(`Following ${chain}`);
-  progress.report('following', 'Reads blocks, credits deposits, signals the state of transfers. Cursor: table chain_cursors.');
+  const progress = new WorkflowProgress();
+  progress.report(
+    'following',
+    `Reads the blocks of ${chain}; nothing to do. Cursor, head and endpoint: the last heartbeat of the pending activity followChain.`,
+  );
   await followerActivities(chain).followChain({ chain });
   await continueAsNew<typeof followChain>({ chain });
 }

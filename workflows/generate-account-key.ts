@@ -15,7 +15,7 @@ const generationSeconds = 5;
 export async function generateAccountKey(input: GenerateAccountKeyInput): Promise<AttestedGroupKey> {
   const { accountId, keyId, isBindingOrdered } = input;
   const wanted = { accountId, keyId };
-  const progress = new WorkflowProgress(`Key of account ${accountId}`);
+  const progress = new WorkflowProgress();
   const first = nodeIndexes[stableIndex(accountId, nodeIndexes.length)] as NodeIndex;
   const orderKey = () => authoriserActivities.orderAccountKey(wanted);
   if (!isBindingOrdered) {
@@ -23,11 +23,11 @@ export async function generateAccountKey(input: GenerateAccountKeyInput): Promis
     await nodeActivities(first, generationSeconds, `generate key ${keyId}`).generateKey(await orderKey());
   }
   progress.report('confirming', 'Every node must have stored its share and report the same public key');
-  const { key } = await confirmOnEveryNode(keyId);
+  const { key } = await confirmOnEveryNode(progress, keyId);
   if (!isBindingOrdered) {
     progress.report('testing', 'Test signatures that use each share');
-    await signWithEveryShare(orderKey);
+    await signWithEveryShare(progress, orderKey);
   }
   progress.report('binding', 'Every node binds the key to the account');
-  return { ...key, attestations: await bindOnEveryNode(() => authoriserActivities.orderAccountKeyBinding(wanted)) };
+  return { ...key, attestations: await bindOnEveryNode(progress, () => authoriserActivities.orderAccountKeyBinding(wanted)) };
 }

@@ -17,14 +17,16 @@ export async function generateKey({
   clientId,
   attemptsBefore = 0,
 }: GenerateKeyWorkflowInput): Promise<GroupKey | null> {
-  const progress = new WorkflowProgress(`Key of wallet ${walletId}`);
+  const progress = new WorkflowProgress();
   // runs that began before there was a pool go on as they did
   const mayTake = attemptsBefore === 0 && patched('key-pool');
   const pooled = mayTake ? await bindPooledKey(walletId, progress) : null;
   if (pooled) return pooled;
+  let failure: string | undefined;
   for (let attempt = attemptsBefore + 1; ; attempt += 1) {
     try {
-      progress.report('generating', `Distributed key generation, initiated by node ${generatingNode}`, attempt);
+      if (failure !== undefined) progress.waitsForNodes('all three', failure, { step: 'generating', attempt });
+      else progress.report('generating', `Distributed key generation, initiated by node ${generatingNode}`, attempt);
       const wanted = { walletId, keyId: `${walletId}.${attempt}` };
       const ordered = await orderUnlessActive(wanted);
       if (ordered === null) {
@@ -33,18 +35,19 @@ export async function generateKey({
       }
       await nodeActivities(generatingNode, generationSeconds, `generate key, attempt ${attempt}`).generateKey(ordered);
       progress.report('confirming', 'Every node must have stored its share and report the same public key', attempt);
-      const { key } = await confirmOnEveryNode(wanted.keyId);
+      const { key } = await confirmOnEveryNode(progress, wanted.keyId);
       progress.report('testing', 'Test signatures that use each share', attempt);
-      await signWithEveryShare(() => authoriserActivities.orderKeyGeneration(wanted));
+      await signWithEveryShare(progress, () => authoriserActivities.orderKeyGeneration(wanted));
       progress.report('binding', 'Every node binds the key to the wallet', attempt);
-      const attestations = await bindOnEveryNode(() => authoriserActivities.orderKeyBinding(wanted));
+      const attestations = await bindOnEveryNode(progress, () => authoriserActivities.orderKeyBinding(wanted));
       await walletActivities.activateWallet({ walletId, ...key, attestations });
       progress.report('active', key.publicKey, attempt);
       return key;
     } catch (error) {
       const problem = toProblem(error);
       log.warn('key generation will be tried again', { walletId, attempt, code: problem.code, reason: problem.message });
-      progress.report('waiting', `${problem.message}; trying again`, attempt);
+      failure = problem.message;
+      progress.waitsForNodes('all three', failure, { step: 'waiting', attempt });
       await pause(attempt - attemptsBefore);
     }
     if (workflowInfo().continueAsNewSuggested) {

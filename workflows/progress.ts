@@ -1,27 +1,42 @@
 import { setCurrentDetails, setHandler, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import type { FailureCode } from '../src/platform/codes';
 import { type LiveStatus, type TimelineEntry, searchAttributes, statusQuery, timelineQuery } from '../src/messages/progress';
 
 /** Enough for any ordinary run; beyond it the oldest entries are dropped. */
 const timelineLimit = 200;
+
+/** Where operators read what to do about a failure code. */
+export const runbook = (code: FailureCode): string => `docs/runbook/failure-codes.md#${code}`;
 
 /** The data of a run for queries and the Temporal UI. */
 export class WorkflowProgress {
   private current: LiveStatus = { step: 'starting', attempt: 0, detail: '' };
   private readonly timeline: TimelineEntry[] = [];
 
-  constructor(private readonly heading: string) {
-    setHandler(statusQuery, () => this.current);
-    setHandler(timelineQuery, () => this.timeline);
+  constructor() {
+    setHandler(statusQuery, () => this.current, { description: 'What the run does now, as GET /transactions/{tx_id} shows it.' });
+    setHandler(timelineQuery, () => this.timeline, { description: 'The last steps of the run with their times.' });
   }
 
-  /** Records a stage, or more detail about it. The time is the workflow's, equal on every replay. */
-  report(step: string, detail = '', attempt = 1): void {
+  /**
+   * Records a stage, or more detail about it. The time is the workflow's, equal on every replay. `advice`: what an operator sees in the
+   * Temporal UI in place of the detail, as Markdown. The UI shows the first lines alone: what is waited for and what to do comes first.
+   */
+  report(step: string, detail = '', attempt = 1, advice = detail): void {
     this.current = { step, attempt, detail };
     this.timeline.push({ step, at: new Date().toISOString(), detail });
     if (this.timeline.length > timelineLimit) this.timeline.shift();
-    setCurrentDetails(
-      [`## ${this.heading}`, `**${step}**${attempt > 1 ? ` (attempt ${attempt})` : ''}`, detail].filter(Boolean).join('\n\n'),
-    );
+    setCurrentDetails([advice, `Step: ${step}${attempt > 1 ? ` (${attempt})` : ''}`].filter(Boolean).join('\n\n'));
+  }
+
+  /** A step that goes on by itself once signing nodes answer; by default the current one. `message`: what they have answered last. */
+  waitsForNodes(
+    nodes: 'two' | 'all three',
+    message: string,
+    { step, attempt }: Pick<LiveStatus, 'step' | 'attempt'> = this.current,
+  ): void {
+    const advice = `**Waits for ${nodes} of the signing nodes**, and goes on by itself: start what is down, ${runbook('signers_unavailable')}`;
+    this.report(step, `Waiting for ${nodes} signing nodes: ${message}`, attempt, `${advice}. Last answer: ${message}`);
   }
 
   /** A status on the usual way of a transfer: its row and the timeline show it, and a search attribute only in place of another one. */

@@ -24,6 +24,8 @@ export interface AuditEvent {
   /** Public facts only: no secret, code or token. Amounts as decimal strings. */
   detail?: Record<string, string | number | boolean | null>;
   requestId?: string | null;
+  /** A UUID for an act that several may write: the first row with it stays, and others are not written. Else a new one. */
+  auditId?: string;
 }
 
 /** All actions that are written to the audit log. */
@@ -103,12 +105,12 @@ export type AuditAction = (typeof auditActions)[number];
  * that writers do not wait for each other.
  */
 export async function audit(manager: EntityManager, event: AuditEvent): Promise<void> {
-  const { action, outcome, actor, clientId, subject, detail = {}, requestId = null } = event;
+  const { action, outcome, actor, clientId, subject, detail = {}, requestId = null, auditId = newId() } = event;
   await manager.query(
     `insert into audit_events (audit_id, action, outcome, actor_type, actor_id, client_id, subject_type, subject_id, detail, request_id)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)${event.auditId === undefined ? '' : ' on conflict do nothing'}`,
     [
-      newId(),
+      auditId,
       action,
       outcome,
       actor.type,

@@ -205,6 +205,8 @@ export interface PoolReader {
 /** All calls to a chain. Every call has a time-out; failures are GatewayError chain_unavailable (retryable). */
 export interface ChainClient {
   readonly chain: ChainDefinition;
+  /** Host and port of the endpoint that is asked first, as things are: no path and no key. */
+  readonly endpoint: string;
   /** @throws ConfigError when an endpoint serves another chain. */
   verifyIdentity(): Promise<void>;
   head(): Promise<{ number: number }>;

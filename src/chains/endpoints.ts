@@ -6,6 +6,8 @@ import type { ChainDefinition } from './types';
 
 /** Something that answers for one chain. */
 export interface Endpoint {
+  /** Host and port of its url: no path and no key. */
+  readonly host: string;
   /** @throws ConfigError when it serves another chain; the failure of the call when it does not respond. */
   identify(): Promise<void>;
 }
@@ -54,6 +56,11 @@ export class EndpointList<E extends Endpoint> {
     private readonly endpoints: readonly E[],
     private readonly isAnswer: (error: unknown) => boolean,
   ) {}
+
+  /** Host and port of the endpoint that is asked first, as things are. */
+  get host(): string {
+    return this.endpoints[this.preferred]?.host ?? '';
+  }
 
   /** How many there are. */
   get size(): number {

@@ -6,11 +6,12 @@ import { transferWorkflowId } from '../messages/workflow-ids';
 import { audit, type AuditAction } from '../audit/log';
 import { withinMs } from '../platform/temporal';
 import { GatewayError, notFound } from '../platform/errors';
-import { isUuid } from '../platform/ids';
+import { isUuid, newId } from '../platform/ids';
 import { getSignedType } from '../signed-types';
 import { TransactionEntity, type TransactionStatus } from '../transactions/entity';
 import { findTimeline, type Timeline } from '../transactions/shown-rows';
 import { loadAttempts } from '../transfers/load-attempts';
+import { operatorActId } from '../transfers/operate/operator-acts';
 import { recordAbandonRequest, withdrawAbandonRequest } from '../transfers/operate/operator-requests';
 import { startTransferWorkflow } from '../transfers/start/workflows';
 import { withReason } from './confirmation';
@@ -82,11 +83,17 @@ export class TransferOperations {
    */
   async retry(txId: string): Promise<string> {
     const tx = await this.find(txId);
+    const updateId = newId();
     if (await this.isRunning(txId))
-      return this.audited('transfer.retried', tx, async () => {
-        await this.withdraw(txId);
-        return this.update(txId, retryUpdate);
-      });
+      return this.audited(
+        'transfer.retried',
+        tx,
+        async () => {
+          await this.withdraw(txId);
+          return this.update(txId, retryUpdate, updateId);
+        },
+        { auditId: operatorActId({ txId, act: 'retry', actId: updateId }) },
+      );
     const refusal = whyNotStartedAgain(tx);
     if (refusal) throw refusal;
     return this.audited('transfer.retried', tx, () => this.startAgain(tx));
@@ -105,18 +112,20 @@ export class TransferOperations {
     const isExecuted = inclusions.length > 0;
     const refusal = whyNotAbandoned(tx, { isExecuted, isRunning: isExecuted || (await this.isRunning(txId)) });
     if (refusal) throw refusal;
+    const updateId = newId();
     const abandoning = async () => {
       // the authoriser cancels nothing without a reason on record
       const operator = currentOperator().id;
       if (last) await recordAbandonRequest(this.database.manager, { txId, attempt: last.attempt, operator });
       try {
-        return await this.update(txId, abandonUpdate);
+        return await this.update(txId, abandonUpdate, updateId);
       } catch (error) {
         if (isRefusal(error)) await this.withdraw(txId);
         throw error;
       }
     };
-    return this.audited('transfer.abandoned', tx, abandoning, reason);
+    const auditId = operatorActId({ txId, act: 'abandon', actId: updateId });
+    return this.audited('transfer.abandoned', tx, abandoning, { auditId, reason });
   }
 
   private withdraw(txId: string): Promise<void> {
@@ -124,10 +133,10 @@ export class TransferOperations {
   }
 
   /** The workflow's own answer. @throws GatewayError business_error with its text when it refuses. */
-  private async update(txId: string, update: typeof retryUpdate | typeof abandonUpdate): Promise<string> {
+  private async update(txId: string, update: typeof retryUpdate | typeof abandonUpdate, updateId: string): Promise<string> {
     const handle = this.temporal.workflow.getHandle(transferWorkflowId(txId));
     try {
-      return (await withinMs(this.temporal, updateTimeoutMs, () => handle.executeUpdate(update))).status;
+      return (await withinMs(this.temporal, updateTimeoutMs, () => handle.executeUpdate(update, { updateId }))).status;
     } catch (error) {
       if (error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure)
         throw new GatewayError('business_error', error.cause.message, { cause: error });
@@ -139,16 +148,17 @@ export class TransferOperations {
 
   /**
    * The workflow executes the operation, so there is no common database transaction: an audit row is written before, so that no
-   * operation is missing in the audit log, and another one when the workflow refuses.
+   * operation is missing in the audit log, and another one when the workflow refuses. `auditId`: the workflow writes no row of its own.
    */
   private async audited(
     action: AuditAction,
     { txId, clientId, status }: TransactionEntity,
     work: () => Promise<string>,
-    reason?: string,
+    { auditId, reason }: { auditId?: string; reason?: string | undefined } = {},
   ): Promise<string> {
     const event = { action, actor: currentOperator(), clientId, subject: { type: 'transaction', id: txId } };
-    await audit(this.database.manager, { ...event, outcome: 'success', detail: { status, ...withReason(reason) } });
+    const row = { ...event, detail: { status, ...withReason(reason) }, ...(auditId !== undefined && { auditId }) };
+    await audit(this.database.manager, { ...row, outcome: 'success' });
     try {
       return await work();
     } catch (error) {

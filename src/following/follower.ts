@@ -96,7 +96,7 @@ class Follower {
     const { signal, heartbeat } = this.options;
     while (!signal.aborted && Date.now() < end) {
       const behind = await this.outage.run(() => this.step());
-      heartbeat({ nextBlock: this.nextBlock });
+      heartbeat({ nextBlock: this.nextBlock, head: this.head.last, endpoint: this.options.client.endpoint });
       const waitMs = behind === true ? 0 : Math.max(this.pollMs, this.outage.backoffMs);
       // ends early when the signal aborts
       await delay(waitMs, undefined, { signal }).catch(() => undefined);

@@ -17,6 +17,6 @@ export async function findFork(
     const same = stored.find(({ hash }, index) => now[index]?.hash === hash);
     if (same) return same.number;
     before = oldest.number;
-    heartbeat({ nextBlock });
+    heartbeat({ nextBlock, head: null, endpoint: client.endpoint });
   }
 }

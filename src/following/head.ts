@@ -10,6 +10,8 @@ const levelsMaxAgeMs = 2 * 60_000;
 export class Head {
   private levelsOfHead = -1;
   private levelsAt = -Infinity;
+  /** As it was read last; null before. */
+  last: number | null = null;
 
   constructor(private readonly options: Pick<FollowOptions, 'chain' | 'client' | 'database' | 'chainAlarms'>) {}
 
@@ -17,6 +19,7 @@ export class Head {
   async read(): Promise<number> {
     const { client } = this.options;
     const { number: head } = await client.head();
+    this.last = head;
     if (head !== this.levelsOfHead || performance.now() - this.levelsAt > levelsMaxAgeMs) {
       await this.storeLevels(head);
       this.levelsOfHead = head;

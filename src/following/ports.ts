@@ -1,4 +1,5 @@
 import type { DataSource, EntityManager } from 'typeorm';
+import type { FollowerHeartbeat } from '../messages/following';
 import type { ChainObservation } from '../messages/transfer';
 import type { ChainClient } from '../chains/chain-client';
 import type { ChainDefinition, ChainFamily, DepositFound, PendingDeposit } from '../chains/types';
@@ -63,7 +64,7 @@ export interface FollowOptions {
   logger: Logger;
   /** Ends the work at the next step. */
   signal: AbortSignal;
-  heartbeat: (details: { nextBlock: number }) => void;
+  heartbeat: (details: FollowerHeartbeat) => void;
   /** How long one call works before it returns; default 10 minutes. */
   sliceMs?: number;
   /** Default: half the block time, at least 250 ms. */

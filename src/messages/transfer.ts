@@ -33,6 +33,14 @@ export const retryUpdate = defineUpdate<{ status: string }>('retry');
 /** Operators: abandon a transfer that is parked after its signing has begun. Fails with business_error otherwise. */
 export const abandonUpdate = defineUpdate<{ status: string }>('abandon');
 
+/** What an operator has had the workflow do, or tried to; recorded in the audit log. */
+export interface OperatorAct {
+  txId: string;
+  act: 'retry' | 'abandon' | 'cancel';
+  /** Of the update, or of the run that was to be cancelled. */
+  actId: string;
+}
+
 /** The updates that the run would take now. */
 export interface PossibleUpdates {
   retry: boolean;
@@ -257,6 +265,8 @@ export interface TransferActivities {
   parkTransfer(input: { txId: string; code: FailureCode; reason: string }): Promise<ParkResult>;
   /** Whether an earlier transaction of its sender keeps the transfer from beginning to be signed. */
   readTurn(input: { txId: string }): Promise<TurnResult>;
+  /** Writes the audit row of an act, unless it was written with the act's id before. */
+  recordOperatorAct(input: OperatorAct): Promise<void>;
   /** Makes the transaction that gives a payer the coins for its approval, once. */
   fundPayer(input: { txId: string }): Promise<FundingResult>;
 }

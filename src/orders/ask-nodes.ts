@@ -24,6 +24,7 @@ export async function askNodes(temporal: Client, { workflowType, workflowId, req
       taskQueue: mainTaskQueue,
       workflowId,
       workflowExecutionTimeout: timeoutMs,
+      staticSummary: `Asks each signing node: ${workflowType}`,
       args: [request],
     });
   try {

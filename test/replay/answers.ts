@@ -43,6 +43,7 @@ interface Answers {
   failByProof: Shown<'FAILED' | 'failed'>;
   parkTransfer: Shown<ParkResult['outcome']>;
   readTurn: Shown<TurnResult['outcome']>;
+  recordOperatorAct: Shown<'done'>;
   fundPayer: Shown<FundingResult['outcome']>;
   sendApproval: Shown<ApprovalResult['outcome']>;
 }
@@ -119,6 +120,7 @@ export const answers: Answers = {
   failByProof: { FAILED: 'transfer-failed-by-proof', failed: 'transfer-needs-attention-nonce-unproven' },
   parkTransfer: { parked: 'transfer-confirmed-retried', ended: 'transfer-confirmed-ended-when-parked' },
   readTurn: { behind: 'transfer-confirmed-behind-parked', free: 'transfer-confirmed-behind-parked' },
+  recordOperatorAct: { done: 'transfer-failed-acts-in-temporal' },
   fundPayer: { funded: 'settlement-confirmed-approved', refused: 'settlement-failed-not-funded' },
   sendApproval: {
     executed: 'settlement-confirmed-approved',

@@ -30,12 +30,12 @@ export const exempt: Record<string, readonly string[]> = {
     "workflows/transfer/resume.ts: if (adopted.outcome === 'ended') return ended(adopted);",
   ],
   'not a part of a history': [
-    'workflows/progress.ts: setHandler(statusQuery, () => this.current);',
-    'workflows/progress.ts: setHandler(timelineQuery, () => this.timeline);',
+    "workflows/progress.ts: setHandler(statusQuery, () => this.current, { description: 'What the run does now, as GET /transactions/{tx_id} shows it.' });",
+    "workflows/progress.ts: setHandler(timelineQuery, () => this.timeline, { description: 'The last steps of the run with their times.' });",
     'workflows/transfer/prepare.ts: watch.catch(() => undefined);',
-    'workflows/transfer/index.ts: setHandler(abandonUpdate, () => state.onAbandon(), { validator: () => state.assertAbandonable() });',
-    'workflows/transfer/index.ts: setHandler(retryUpdate, () => state.onRetry(), { validator: () => state.assertRetryable() });',
-    'workflows/transfer/index.ts: setHandler(possibleUpdatesQuery, () => state.possibleUpdates);',
+    'workflows/transfer/index.ts: setHandler(abandonUpdate, abandoning, { validator: () => state.assertAbandonable(), description: descriptions.abandon });',
+    'workflows/transfer/index.ts: setHandler(retryUpdate, retry, { validator: () => state.assertRetryable(), description: descriptions.retry });',
+    'workflows/transfer/index.ts: setHandler(possibleUpdatesQuery, () => state.possibleUpdates, { description: descriptions.possible });',
   ],
   'histories are recorded on workers without a version': [
     "workflows/index.ts: workflowInfo().currentDeploymentVersion?.deploymentName ? ({ versioningBehavior: 'PINNED' } as const) : {};",

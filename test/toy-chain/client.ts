@@ -28,6 +28,8 @@ export const lifeBlocks = 8;
 
 /** The gateway's client of the toy chain. */
 export class ToyChainClient implements ChainClient {
+  readonly endpoint = 'toy';
+
   constructor(
     readonly chain: ChainDefinition,
     private readonly ledger: ToyLedger,

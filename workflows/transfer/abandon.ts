@@ -8,7 +8,7 @@ import type { TransferState } from './state';
  * expiry is waited for. If an earlier attempt is executed after all, it is settled as usual.
  */
 export async function abandon(state: TransferState): Promise<Next> {
-  state.progress.report('abandon', '', state.lastAttempt);
+  state.progress.report('abandon', 'Abandoned: nothing but its end is waited for', state.lastAttempt);
   if (state.transfer.rules.abandoned === 'cancel') return { next: 'prepare', kind: 'cancellation' };
   await transferActivities.abandonTransfer({ txId: state.txId });
   state.isAbandoned = true;

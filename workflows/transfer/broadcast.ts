@@ -14,7 +14,7 @@ export async function broadcast(state: TransferState, { attempt, tries }: Extrac
 
 /** One activity stores what was signed, sends it and makes the transfer SUBMITTED. `signed`: by the nodes just now. */
 export function send(state: TransferState, attempt: number, signed?: AttemptSignatures): Promise<BroadcastResult> {
-  state.progress.report('broadcast', '', attempt);
+  state.progress.report('broadcast', `Attempt ${attempt} is sent to ${state.transfer.chain}`, attempt);
   return chainActivities(state.transfer.chain).broadcast({ txId: state.txId, attempt, ...(signed && { signed }) });
 }
 
@@ -58,6 +58,7 @@ export async function afterSending(
 /** `isSoon`: no node has it yet, and the next poll sends it again. */
 function follow(state: TransferState, isSoon = false): Next {
   state.isFollowed = true;
+  state.shown = '';
   state.waitingSince = Date.now();
   if (isSoon) state.polls.hurry();
   else state.polls.reset();

@@ -36,7 +36,7 @@ export async function confirm(state: TransferState): Promise<Next> {
 /** The follower's message, or the chain's own answer when the follower is silent; a retry asks the chain at once. */
 async function nextStatus(state: TransferState): Promise<ChainObservation> {
   const { requiredConfirmations, chain, explorerTx } = state.transfer;
-  state.progress.report('confirm', `Waiting for ${requiredConfirmations} confirmations on ${chain}`, state.lastAttempt);
+  reportWaiting(state);
   const observed = await state.nextObservation(state.polls.next(Math.min(state.patienceMs, state.timeLeftMs)));
   const seen = observed ?? (await chainActivities(chain).observe({ txId: state.txId }));
   if (seen.state !== 'absent') {
@@ -44,14 +44,28 @@ async function nextStatus(state: TransferState): Promise<ChainObservation> {
     state.polls.calm();
   }
   const link = seen.hash && explorerTx?.replace('{hash}', seen.hash);
-  state.progress.report(
-    'confirm',
-    [seen.state, `${seen.confirmations} of ${requiredConfirmations} confirmations`, link ?? seen.hash]
-      .filter(Boolean)
-      .join(' · '),
-    state.lastAttempt,
-  );
+  const depth = `${seen.confirmations} of ${requiredConfirmations} confirmations`;
+  state.shown = [seen.state, depth, link ?? seen.hash].filter(Boolean).join(' · ');
+  reportWaiting(state);
   return seen;
+}
+
+/** Said during the whole wait: what the chain has shown last, and what comes by itself. */
+function reportWaiting({ transfer, progress, shown, unsent, isAbandoned, lastAttempt }: TransferState): void {
+  const { requiredConfirmations, chain, rules, stuckAfterMs } = transfer;
+  const otherwise = isAbandoned
+    ? 'its end is waited for'
+    : rules.stuck === 'replace'
+      ? 'a higher fee is paid'
+      : 'it is sent again';
+  const advice = [
+    `**Waits for ${requiredConfirmations} confirmations** on ${chain}; nothing to do.`,
+    shown && `Last seen: ${shown}.`,
+    !shown.startsWith('included') && `In no block after ${Math.ceil(stuckAfterMs / 1000)} s, ${otherwise}.`,
+    unsent && `No node has taken it yet: ${unsent.reason}`,
+  ];
+  const detail = shown || `Waiting for ${requiredConfirmations} confirmations on ${chain}`;
+  progress.report('confirm', detail, lastAttempt, advice.filter(Boolean).join(' '));
 }
 
 /** Not included in time: what is done about it is data of the chain's family. */

@@ -25,6 +25,7 @@ import { confirm } from './confirm';
 import { lock } from './lock';
 import { continueFromRows, type Next, park } from './next';
 import { waitForOperator } from './park';
+import { OperatorActs } from './operator-acts';
 import { prepare } from './prepare';
 import { resume } from './resume';
 import { screen } from './screen';
@@ -33,34 +34,54 @@ import { sign } from './sign';
 import { sponsor } from './sponsor';
 import { TransferState } from './state';
 
+/** What the Temporal UI says about the messages that it offers. */
+const descriptions = {
+  approved: 'From the gateway: a user of the client has approved the transfer. Without that in the database it has no effect.',
+  ended: 'From the gateway: the transfer has ended in the database. Without that it has no effect.',
+  observed:
+    'From the follower: what the chain shows of the transfer. It is not for operators: send `retry` to have the chain asked.',
+  possible: 'Which of the updates `retry` and `abandon` the run would take now.',
+  retry:
+    'Once the cause is removed: goes on with a parked transfer, or asks the chain at once. No arguments. `gateway transfers retry` does the same.',
+  abandon:
+    'Ends a parked transfer that was signed. Use `gateway transfers abandon` in place of it: without the request that this command stores, it is not abandoned, and parked again.',
+};
+
 /**
  * One transfer: lock → screen → prepare → sign → broadcast → confirm → settle. Each stage returns the next one.
  *
  * Its state is in Postgres and every stage finds its own earlier work by tx_id, so a run may be continued, reset or started again
- * without moving money twice. Temporal's own cancellation is ignored: it would leave funds locked that nothing unlocks. Clients
+ * without moving money twice. Temporal's own cancellation is recorded and ignored: it would leave funds locked that nothing unlocks. Clients
  * cancel through the API.
  */
 export async function transfer({ txId }: TransferWorkflowInput): Promise<TransferWorkflowResult> {
   const state = new TransferState(txId);
-  setHandler(transferApprovedSignal, () => state.onApproved());
-  setHandler(transferEndedSignal, () => state.onEnded());
-  setHandler(chainObservedSignal, (observation) => state.onObserved(observation));
-  setHandler(possibleUpdatesQuery, () => state.possibleUpdates);
+  const acts = new OperatorActs(txId);
+  const root = CancellationScope.current();
+  setHandler(transferApprovedSignal, () => state.onApproved(), { description: descriptions.approved });
+  setHandler(transferEndedSignal, () => state.onEnded(), { description: descriptions.ended });
+  setHandler(chainObservedSignal, (observation) => state.onObserved(observation), { description: descriptions.observed });
+  setHandler(possibleUpdatesQuery, () => state.possibleUpdates, { description: descriptions.possible });
   // what a validator refuses leaves nothing in the history
-  setHandler(retryUpdate, () => state.onRetry(), { validator: () => state.assertRetryable() });
-  setHandler(abandonUpdate, () => state.onAbandon(), { validator: () => state.assertAbandonable() });
+  const retry = acts.handler('retry', () => state.onRetry());
+  setHandler(retryUpdate, retry, { validator: () => state.assertRetryable(), description: descriptions.retry });
+  const abandoning = acts.handler('abandon', () => state.onAbandon());
+  setHandler(abandonUpdate, abandoning, { validator: () => state.assertAbandonable(), description: descriptions.abandon });
 
   return CancellationScope.nonCancellable(async () => {
+    acts.watchCancellation(root);
     let stage: Next = { next: 'lock' };
     while (stage.next !== 'ended') {
       stage = await run(stage, state);
       // a new run begins with the rows too
       if ((stage.next === 'confirm' || stage.next === 'lock') && state.shouldContinueAsNew) {
         await condition(allHandlersFinished);
+        await acts.finish();
         await continueAsNew<typeof transfer>({ txId });
       }
     }
     await condition(allHandlersFinished);
+    await acts.finish();
     return finish(state, stage.end);
   });
 }

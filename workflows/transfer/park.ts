@@ -1,4 +1,5 @@
 import { transferActivities } from '../activities';
+import { runbook } from '../progress';
 import type { Next, Park } from './next';
 import type { TransferState } from './state';
 import { triedAgainMs } from './waits';
@@ -20,7 +21,8 @@ export async function waitForOperator(state: TransferState, parked: Park): Promi
   progress.status('NEEDS_ATTENTION', code);
   const abandon =
     abandoned && state.lastAttempt > 0 ? ' A transfer that cannot continue is ended with the update `abandon`.' : '';
-  progress.report('park', `${code}: ${reason}. Remove the cause, then send the update \`retry\`.${abandon}`, state.lastAttempt);
+  const detail = `${code}: ${reason}. Remove the cause, then send the update \`retry\`.${abandon}`;
+  progress.report('park', detail, state.lastAttempt, adviseOn(state, parked));
   const decision = await state.attention(abandoned !== null, {
     // a node may refuse for now, as one whose pool is full: of a transaction whose time ends nobody has to be asked
     ...((onRetry.next === 'broadcast' || isForNow) && { timedMs: sendAgainMs }),
@@ -32,4 +34,17 @@ export async function waitForOperator(state: TransferState, parked: Park): Promi
   if (decision !== 'decided') return onRetry;
   state.isFollowed = true;
   return { next: 'confirm' };
+}
+
+/** What an operator reads in the Temporal UI: what to do comes first, since it shows the first lines alone. */
+function adviseOn({ txId, lastAttempt }: TransferState, { code, reason, abandoned, isForNow }: Park): string {
+  const page = `\`${runbook(code)}\``;
+  const whatToDo = `**Waits for an operator: ${code}.** Remove the cause (${page}), then \`gateway transfers retry ${txId}\` or the update \`retry\`.`;
+  return [
+    isForNow ? `${whatToDo} It is also tried again by itself.` : whatToDo,
+    `Reason: ${reason}`,
+    abandoned && lastAttempt > 0 ? `To give it up: \`gateway transfers abandon ${txId}\`.` : '',
+  ]
+    .filter(Boolean)
+    .join('\n\n');
 }

@@ -80,18 +80,24 @@ async function beginAttempt(
   let until = Date.now() + totalMs;
   let estimatedUntil: number | undefined;
   for (let waitMs = firstMs; ; waitMs = Math.min(2 * waitMs, longestMs)) {
-    state.progress.report('prepare', `Fees on ${state.transfer.chain}`, attempt);
+    state.progress.report(
+      'prepare',
+      `Fees on ${state.transfer.chain}`,
+      attempt,
+      `Asks ${state.transfer.chain} what attempt ${attempt} costs.`,
+    );
     const prepared = await prepareOrRefuse(state, attempt, kind);
     if (prepared === 'ended') return { next: 'lock' };
     if ('outcome' in prepared && prepared.outcome === 'not_estimated') {
       estimatedUntil ??= Date.now() + estimateFactor * state.transfer.stuckAfterMs;
       if (Date.now() >= estimatedUntil) return parkForNow('not_estimated', prepared.reason, continueFromRows(state));
       state.progress.report('prepare', prepared.reason, attempt);
-      await condition(() => state.isEnded, waitMs);
+      await condition(() => state.isEnded, waitMs, { summary: 'then the chain is asked again' });
       continue;
     }
     if ('outcome' in prepared) return onRefused(prepared);
     estimatedUntil = undefined;
+    state.progress.report('prepare', 'The authoriser is asked to begin signing', attempt);
     const begun = await authoriserActivities.beginSigning({ txId, lastAttempt, kind, prepared });
     switch (begun.outcome) {
       case 'ended':
@@ -106,7 +112,7 @@ async function beginAttempt(
         }
         if (Date.now() >= until) return park('stuck', begun.reason, { next: 'prepare', kind });
         state.progress.report('prepare', begun.reason, attempt);
-        await condition(() => state.isEnded, waitMs);
+        await condition(() => state.isEnded, waitMs, { summary: 'then signing is asked for again' });
         continue;
       case 'needs_approval':
         return { next: 'screen' };
@@ -128,7 +134,9 @@ async function beginAttempt(
 async function waitForTurn(state: TransferState, reason: string): Promise<boolean> {
   state.progress.report('prepare', reason, state.lastAttempt + 1);
   for (let waitMs = turnWaits.firstMs; ; waitMs = Math.min(2 * waitMs, turnWaits.longestMs)) {
-    await condition(() => state.isEnded, Math.min(waitMs, state.timeLeftMs));
+    await condition(() => state.isEnded, Math.min(waitMs, state.timeLeftMs), {
+      summary: 'then the line of the sender is read again',
+    });
     if (state.isEnded || state.shouldContinueAsNew) return false;
     // past its time the authoriser ends it
     if (state.isOver || (await transferActivities.readTurn({ txId: state.txId })).outcome === 'free') return true;

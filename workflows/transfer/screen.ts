@@ -7,7 +7,7 @@ import type { TransferState } from './state';
 export async function screen(state: TransferState): Promise<Next> {
   for (let hasWaited = false; ; hasWaited = true) {
     if (state.isEnded) return { next: 'lock' };
-    state.progress.report('screen');
+    state.progress.report('screen', 'The rules are applied to current data');
     const verdict = await transferActivities.screenTransfer({ txId: state.txId });
     if (verdict.outcome === 'refused') return endUnsigned(state);
     if (verdict.outcome === 'allowed') {
@@ -15,7 +15,9 @@ export async function screen(state: TransferState): Promise<Next> {
       return state.transfer.needsSponsoring ? { next: 'sponsor' } : { next: 'prepare', kind: 'first' };
     }
     state.progress.status('AWAITING_APPROVAL');
-    state.progress.report('screen', 'Not on the whitelist: waiting for POST /transactions/{tx_id}/approve');
+    const detail = 'Not on the whitelist: waiting for POST /transactions/{tx_id}/approve';
+    const rest = 'Rejected by itself when nobody of the client does that in time; nothing to do for an operator.';
+    state.progress.report('screen', detail, 1, `**Waits for an approval** by a user of the client (${detail}). ${rest}`);
     // the database's clock decides: if the timer fires early, the rest is waited for
     await state.approval(Math.max(verdict.waitMs, 1000));
   }

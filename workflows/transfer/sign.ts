@@ -109,7 +109,9 @@ async function tryPair(
   const { initiator, peer } = pair;
   const { attempt, order, unsigned } = ordered;
   const { txId, progress } = state;
-  progress.report('sign', `Nodes ${initiator} and ${peer}`, round + 1);
+  const stage = { step: 'sign', attempt: round + 1 };
+  if (answers.last) progress.waitsForNodes('two', answers.last, stage);
+  else progress.report('sign', `Nodes ${initiator} and ${peer} are asked to sign`, round + 1);
   let sent: BroadcastResult;
   try {
     const summary = `sign attempt ${attempt}: nodes ${initiator} and ${peer}`;
@@ -158,8 +160,8 @@ async function refusedByLimits(state: TransferState, ordered: Stage, message: st
 }
 
 async function pause(state: TransferState, ordered: Stage, round: number, message: string): Promise<void> {
-  state.progress.report('sign', `Waiting for two signing nodes: ${message}`, round + 1);
+  state.progress.waitsForNodes('two', message, { step: 'sign', attempt: round + 1 });
   const usualMs = Math.min(1000 * 2 ** Math.floor(round / signingPairs.length), longestWaitMs);
   const waitMs = ordered.endsWithBytes ? Math.min(usualMs, Math.max(ordered.expiresAtMs - Date.now(), 0)) : usualMs;
-  await condition(() => state.sawInclusion, waitMs);
+  await condition(() => state.sawInclusion, waitMs, { summary: 'then the signing nodes are asked again' });
 }

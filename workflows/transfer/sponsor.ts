@@ -23,6 +23,6 @@ export async function sponsor(state: TransferState): Promise<Next> {
     if (sent.outcome === 'executed') return { next: 'prepare', kind: 'first' };
     if (sent.outcome === 'refused') return endUnsigned(state);
     progress.report('sponsor', sent.reason);
-    await condition(() => state.isEnded, waitMs);
+    await condition(() => state.isEnded, waitMs, { summary: 'then the chain is asked for the approval again' });
   }
 }

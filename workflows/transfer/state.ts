@@ -35,6 +35,8 @@ export class TransferState {
   isAbandoned = false;
   /** Why no node has taken the newest attempt yet, where a higher fee would not help. */
   unsent: { reason: string; passing: 'view' | 'unknown' } | null = null;
+  /** What the chain has shown of the newest attempt last, in words; empty before. */
+  shown = '';
   /** Start of the newest attempt's wait for inclusion. */
   waitingSince = 0;
   private held: HeldTransfer | undefined;
@@ -56,7 +58,7 @@ export class TransferState {
   private isAbandonable = false;
 
   constructor(readonly txId: string) {
-    this.progress = new WorkflowProgress(`Transfer ${txId}`);
+    this.progress = new WorkflowProgress();
   }
 
   /** @throws Error before the first stage has adopted the hold. */
@@ -213,7 +215,8 @@ export class TransferState {
    * The newest observation of the follower; undefined when none arrived in time, a retry was requested or the transfer was ended.
    */
   async nextObservation(waitMs: number): Promise<ChainObservation | undefined> {
-    await condition(() => this.observations.length > 0 || this.retryRequested || this.wasEnded, waitMs);
+    const isTold = () => this.observations.length > 0 || this.retryRequested || this.wasEnded;
+    await condition(isTold, waitMs, { summary: 'then the chain is asked, unless its follower tells before' });
     this.retryRequested = false;
     const newest = this.observations.at(-1);
     this.observations.length = 0;
@@ -222,7 +225,7 @@ export class TransferState {
 
   /** Waits for a signal that the transfer was approved or ended, or for the time-out. */
   async approval(waitMs: number): Promise<void> {
-    await condition(() => this.wasApproved || this.wasEnded, waitMs);
+    await condition(() => this.wasApproved || this.wasEnded, waitMs, { summary: 'end of the wait for an approval' });
     this.wasApproved = false;
   }
 
@@ -253,7 +256,11 @@ export class TransferState {
     // what was refused after its time was over is not tried again at once
     const timedWaitMs = this.timeLeftMs === Infinity ? overAgainMs : Math.min(this.timeLeftMs, timedMs, readAgainMs);
     const waitMs = isTimed ? timedWaitMs : untimedMs;
-    const isInTime = waitMs === Infinity ? await condition(isDone).then(() => true) : await condition(isDone, waitMs);
+    const summary = isTimed
+      ? 'then it is tried again, or abandoned once its time is over'
+      : 'then it is tried again without an operator';
+    const isInTime =
+      waitMs === Infinity ? await condition(isDone).then(() => true) : await condition(isDone, waitMs, { summary });
     const isAbandoning = this.abandonRequested || (!isInTime && isTimed && this.isOver && this.lastAttempt > 0);
     const isAgain = !isInTime && isTimed && !this.isOver && timedMs > readAgainMs;
     // before the requests of operators are forgotten: they are answered in this run

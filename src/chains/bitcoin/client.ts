@@ -60,6 +60,10 @@ export class BitcoinChainClient implements ChainClient {
     this.compareBlock = this.endpoints.blockComparison((node, number) => node.blockHash(number));
   }
 
+  get endpoint(): string {
+    return this.endpoints.host;
+  }
+
   verifyIdentity(): Promise<void> {
     return this.endpoints.verify();
   }

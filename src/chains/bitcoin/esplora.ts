@@ -11,6 +11,7 @@ import { NodeRefusal } from './rpc';
 
 /** The HTTP interface of Esplora (github.com/Blockstream/esplora, API.md), which block explorers offer too. */
 export class EsploraServer implements BitcoinBackend {
+  readonly host: string;
   private readonly base: string;
   private readonly observe: ObserveCall;
 
@@ -25,6 +26,7 @@ export class EsploraServer implements BitcoinBackend {
     if (base.username || base.password)
       throw new ConfigError(`${where} has a user or a password: Esplora is asked without them, so the url must not have any`);
     base.hash = '';
+    this.host = base.host;
     this.observe = observeCalls({ chain: chain.name, url, isRefusal: () => false });
     this.base = base.toString().replace(/\/$/, '');
   }

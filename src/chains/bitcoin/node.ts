@@ -17,6 +17,7 @@ const methodNotFound = -32601;
 
 /** A node of Bitcoin Core with -txindex, or of btcd with --txindex. */
 export class BitcoinNode implements BitcoinBackend {
+  readonly host: string;
   private readonly call: RpcCall;
 
   /** `position`: of its url in the configuration, from 1. */
@@ -25,6 +26,7 @@ export class BitcoinNode implements BitcoinBackend {
     url: string,
     private readonly position: number,
   ) {
+    this.host = new URL(url).host;
     const call = createRpcCall(url);
     const observe = observeCalls({ chain: chain.name, url, isRefusal: (error) => error instanceof NodeRefusal });
     this.call = (method, params, timeoutMs) => observe(method, () => call(method, params, timeoutMs));

@@ -54,6 +54,10 @@ export class EvmChainClient implements ChainClient {
     this.compareBlock = this.endpoints.blockComparison(async (call, number) => (await fetchBlock(call, number))?.hash ?? null);
   }
 
+  get endpoint(): string {
+    return this.endpoints.host;
+  }
+
   verifyIdentity(): Promise<void> {
     return this.endpoints.verify();
   }

@@ -22,6 +22,7 @@ export { NodeRefusal, type RpcCall };
 
 /** One RPC endpoint. Its chain id is checked before its other responses are used. */
 class RpcEndpoint implements Endpoint {
+  readonly host: string;
   readonly call: RpcCall;
   /** In an HTTP request of its own: a batch waits for others. */
   readonly callAtOnce: RpcCall;
@@ -32,6 +33,7 @@ class RpcEndpoint implements Endpoint {
     url: string,
     private readonly position: number,
   ) {
+    this.host = new URL(url).host;
     const observe = observeCalls({ chain: chain.name, url, isRefusal: (error) => error instanceof NodeRefusal });
     const observed =
       (call: RpcCall): RpcCall =>
@@ -95,6 +97,10 @@ export class Endpoints {
    */
   run<T>(work: (call: RpcCall, capabilities: Map<string, unknown>, callAtOnce: RpcCall) => Promise<T>): Promise<T> {
     return this.list.run(({ call, capabilities, callAtOnce }) => work(call, capabilities, callAtOnce));
+  }
+
+  get host(): string {
+    return this.list.host;
   }
 
   get size(): number {

@@ -51,6 +51,10 @@ export class SolanaChainClient implements ChainClient, ImpossibilityProver {
     this.compareBlock = this.endpoints.blockComparison(async (node, number) => (await fetchBlock(node, number))?.hash ?? null);
   }
 
+  get endpoint(): string {
+    return this.endpoints.host;
+  }
+
   verifyIdentity(): Promise<void> {
     return this.endpoints.verify();
   }

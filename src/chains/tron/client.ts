@@ -55,6 +55,10 @@ export class TronChainClient implements ChainClient, ImpossibilityProver {
     this.compareBlock = this.endpoints.blockComparison(async (node, number) => (await node.solidHeader(number))?.id ?? null);
   }
 
+  get endpoint(): string {
+    return this.endpoints.host;
+  }
+
   verifyIdentity(): Promise<void> {
     return this.endpoints.verify();
   }

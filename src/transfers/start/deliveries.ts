@@ -2,6 +2,7 @@ import type { DataSource } from 'typeorm';
 import type { Deliveries, OutboxMessage } from '../../outbox/outbox';
 import { belowStoredTrace } from '../../outbox/request-traces';
 import type { Logger } from '../../platform/logging';
+import type { TransactionType } from '../../transactions/types';
 import type { StartLimits } from './start-limits';
 import type { StartedTransfer, TransferWorkflows } from './workflows';
 
@@ -16,8 +17,13 @@ interface SubjectRow {
   client_id: string;
   account_id: string | null;
   chain: string;
-  transaction_type: string;
+  transaction_type: TransactionType;
   token_symbol: string;
+  wallet_id: string | null;
+  amount: string;
+  decimals: number;
+  from_address: string;
+  to_address: string;
   request_id: string | null;
   ended: boolean;
   unstarted: boolean;
@@ -83,7 +89,7 @@ async function notify(
 
 async function findSubject(database: DataSource, txId: string): Promise<SubjectRow> {
   const [row] = await database.query<SubjectRow[]>(
-    `select client_id, account_id, chain, transaction_type, token_symbol, request_id, ended_at is not null as ended,
+    `select client_id, account_id, wallet_id, chain, transaction_type, token_symbol, amount, decimals, from_address, to_address, request_id, ended_at is not null as ended,
             exists (select from workflow_outbox where kind = 'start_transfer' and subject_id = tx_id) as unstarted
        from transactions where tx_id = $1`,
     [txId],
@@ -97,6 +103,12 @@ const toStart = (txId: string, row: SubjectRow): StartedTransfer => ({
   clientId: row.client_id,
   chain: row.chain,
   tokenSymbol: row.token_symbol,
+  walletId: row.wallet_id,
+  transactionType: row.transaction_type,
+  amount: BigInt(row.amount),
+  decimals: row.decimals,
+  fromAddress: row.from_address,
+  toAddress: row.to_address,
   requestId: row.request_id,
 });
 

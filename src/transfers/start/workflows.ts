@@ -10,6 +10,7 @@ import {
   type TransferWorkflowInput,
 } from '../../messages/transfer';
 import { cancelReopenedWorkflowId, transferWorkflowId, workflowTypes } from '../../messages/workflow-ids';
+import { formatAmount } from '../../platform/money';
 import { withinMs } from '../../platform/temporal';
 import type { TransactionEntity } from '../../transactions/entity';
 
@@ -34,7 +35,20 @@ export interface TransferWorkflows {
   live(txId: string): Promise<LiveStatus | null>;
 }
 
-export type StartedTransfer = Pick<TransactionEntity, 'txId' | 'clientId' | 'chain' | 'tokenSymbol' | 'requestId'>;
+export type StartedTransfer = Pick<
+  TransactionEntity,
+  | 'txId'
+  | 'clientId'
+  | 'walletId'
+  | 'transactionType'
+  | 'chain'
+  | 'tokenSymbol'
+  | 'amount'
+  | 'decimals'
+  | 'fromAddress'
+  | 'toAddress'
+  | 'requestId'
+>;
 
 const signals = { approved: transferApprovedSignal, ended: transferEndedSignal };
 
@@ -90,16 +104,14 @@ export function startCancelReopened(temporal: Client, txId: string): Promise<unk
       workflowIdConflictPolicy: 'USE_EXISTING',
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       typedSearchAttributes: [{ key: searchAttributes.txId, value: txId }],
+      staticSummary: 'Cancels a FAILED transfer whose final block is gone',
     }),
   );
 }
 
 /** `again`: a new run after an earlier one has closed; it continues from the rows. Two callers at once reach one run. */
-export function startTransferWorkflow(
-  temporal: Client,
-  { txId, clientId, chain, tokenSymbol, requestId }: StartedTransfer,
-  run: 'first' | 'again',
-): Promise<unknown> {
+export function startTransferWorkflow(temporal: Client, transfer: StartedTransfer, run: 'first' | 'again'): Promise<unknown> {
+  const { txId, clientId, walletId, chain, tokenSymbol, requestId } = transfer;
   const input: TransferWorkflowInput = { txId };
   return temporal.workflow.start(workflowTypes.transfer, {
     workflowId: transferWorkflowId(txId),
@@ -112,8 +124,20 @@ export function startTransferWorkflow(
       { key: searchAttributes.txId, value: txId },
       { key: searchAttributes.chain, value: chain },
       { key: searchAttributes.tokenSymbol, value: tokenSymbol },
+      ...(walletId === null ? [] : [{ key: searchAttributes.walletId, value: walletId }]),
     ],
-    staticSummary: `${tokenSymbol} on ${chain}${run === 'again' ? ', started again' : ''}`,
+    staticSummary: summaryOf(transfer, run),
+    staticDetails: detailsOf(transfer),
     memo: { requestId },
   });
 }
+
+/** For lists in the Temporal UI: "25.5 USDC on ethereum to 0x70997970…dc79C8". */
+const summaryOf = ({ amount, decimals, tokenSymbol, chain, toAddress }: StartedTransfer, run: 'first' | 'again'): string =>
+  `${formatAmount(amount, decimals)} ${tokenSymbol} on ${chain} to ${shortened(toAddress)}${run === 'again' ? ', started again' : ''}`;
+
+/** On the page of the workflow, which cuts it after some lines. */
+const detailsOf = ({ txId, transactionType, fromAddress, toAddress }: StartedTransfer): string =>
+  `${transactionType} from ${fromAddress} to ${toAddress}. Everything about it: \`gateway explain ${txId}\``;
+
+const shortened = (address: string): string => (address.length > 20 ? `${address.slice(0, 10)}…${address.slice(-6)}` : address);

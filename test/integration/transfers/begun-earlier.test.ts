@@ -1,6 +1,7 @@
 import { getFamily } from '../../../src/chains/families';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import { GatewayError } from '../../../src/platform/errors';
+import { findTransaction } from '../../../src/transactions/state';
 import { transferWorkflowsOn } from '../../../src/transfers/start/workflows';
 import { buildTransferRequest } from '../../factories';
 import { claimsOf } from '../../orders';
@@ -33,7 +34,7 @@ async function orderedWithoutApproval() {
   await setWhitelist('approve');
   const { from } = claimsOf(begun.order);
   const { bytes, id } = getFamily('evm').assemble(begun.unsigned, fixture.signatures(begun.unsigned, from), from);
-  const start = () => transferWorkflowsOn(served.client).start({ ...request, requestId: null });
+  const start = async () => transferWorkflowsOn(served.client).start(await findTransaction(fixture.database.manager, txId));
   return { txId, bytes, id, start };
 }
 

@@ -1,5 +1,4 @@
 import type { Client } from '@temporalio/client';
-import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { Worker, type WorkerOptions } from '@temporalio/worker';
 import { createFollowActivity } from '../../../activities/follow';
 import { withMappedErrors } from '../../../activities/errors';
@@ -23,12 +22,13 @@ import { verifyLedger } from '../../../src/ledger/verify';
 import { contractArtifacts } from '../../../dev/contracts';
 import { verifyIntent } from '../../../src/mpc/verify-intent';
 import { TransferOperations } from '../../../src/cli/transfer-operations';
+import { findTransaction } from '../../../src/transactions/state';
 import { observationSignaller, startTransferWorkflow } from '../../../src/transfers/start/workflows';
 import { buildTransferRequest, keysOf } from '../../factories';
 import type { TestLedger } from '../../ledger';
 import { claimsOf } from '../../orders';
 import { recordRun, type RecordedRun } from '../../replay/record-run';
-import { startTemporal, type TemporalOptions, workflowBundle } from '../../temporal';
+import { type ServedTemporal, startTemporal, type TemporalOptions, workflowBundle } from '../../temporal';
 import type { ChainFixture } from '../following/chain-fixture';
 import { createFollowFixture, type FollowFixture } from '../following/fixture';
 
@@ -54,7 +54,7 @@ export interface Build extends Pick<WorkerOptions, 'workerDeploymentOptions'> {
 /** Real rows and real workflows on a given chain, for every test of a file; a single key signs instead of the nodes. */
 export class ServedChain<Fixture extends ChainFixture> {
   fixture!: Fixture;
-  temporal!: TestWorkflowEnvironment;
+  temporal!: ServedTemporal;
   private workers: { worker: Worker; done: Promise<void> }[] = [];
   private isFollowed = false;
 
@@ -107,8 +107,8 @@ export class ServedChain<Fixture extends ChainFixture> {
     );
   }
 
-  /** The authoriser and the signing nodes. */
-  async serveOthers(changes: Changes = {}): Promise<void> {
+  /** The authoriser, and the signing nodes that run. */
+  async serveOthers(changes: Changes = {}, nodes: readonly NodeIndex[] = nodeIndexes): Promise<void> {
     const { fixture } = this;
     const keys = new Map([...keysOf(fixture.wallet, [fixture.alice, fixture.bob]), ...(fixture.ownKeys ?? [])]);
     const signTransaction = (node: NodeIndex) => async (request: SignTransactionRequest) => {
@@ -129,7 +129,7 @@ export class ServedChain<Fixture extends ChainFixture> {
           taskQueue: authoriserTaskQueue,
           activities: withMappedErrors({ ...authoriserOf(fixture), ...changes.authoriser }, silent),
         }),
-        ...nodeIndexes.map((node) =>
+        ...nodes.map((node) =>
           Worker.create({
             ...common,
             taskQueue: nodeTaskQueue(node),
@@ -195,7 +195,7 @@ export class ServedChain<Fixture extends ChainFixture> {
     const request = buildTransferRequest(this.fixture.alice, this.fixture.chain, changes);
     await this.fixture.ledger.lockTransfer(request);
     // without the limit of a request, which a slow machine may exceed
-    await startTransferWorkflow(this.client, request, 'first');
+    await startTransferWorkflow(this.client, await findTransaction(this.fixture.database.manager, request.txId), 'first');
     return request.txId;
   }
 

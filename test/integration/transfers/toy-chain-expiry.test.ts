@@ -1,5 +1,6 @@
 import { retryUpdate } from '../../../src/messages/transfer';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
+import { findTransaction } from '../../../src/transactions/state';
 import { observationSignaller, transferWorkflowsOn } from '../../../src/transfers/start/workflows';
 import { buildTransferRequest } from '../../factories';
 import { lifeBlocks } from '../../toy-chain/client';
@@ -62,7 +63,7 @@ test('a rebuilt transfer whose attempt has expired is reissued, and its old byte
   expect(begun).toMatchObject({ outcome: 'begun' });
   await expire();
   await served.serve();
-  await transferWorkflowsOn(served.client).start(request);
+  await transferWorkflowsOn(served.client).start(await findTransaction(fixture.database.manager, txId));
   // before further blocks, with which the reissue would expire as well
   await until('in the pool', () => Promise.resolve(fixture.toy.pooled.length > 0));
   await ends(txId, 'CONFIRMED');

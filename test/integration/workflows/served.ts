@@ -1,13 +1,12 @@
-import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { Worker } from '@temporalio/worker';
 import { tracedWorker } from '../../../src/processes/traced-worker';
-import { startTemporal, type TemporalOptions, workflowBundle } from '../../temporal';
+import { type ServedTemporal, startTemporal, type TemporalOptions, workflowBundle } from '../../temporal';
 
 type Activities = Record<string, (input: never) => unknown>;
 
 /** A Temporal server and real workflows for every test of a file; the activities of each task queue are given. */
 export class ServedActivities {
-  temporal!: TestWorkflowEnvironment;
+  temporal!: ServedTemporal;
   private workers: { worker: Worker; done: Promise<void> }[] = [];
 
   constructor(options: TemporalOptions = {}) {

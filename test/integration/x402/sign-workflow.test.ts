@@ -10,6 +10,7 @@ import { GatewayError } from '../../../src/platform/errors';
 import { newId } from '../../../src/platform/ids';
 import { Alarms } from '../../../src/platform/alarms';
 import { correctReorged } from '../../../src/transfers/confirm/reconcile-reorg';
+import { findTransaction } from '../../../src/transactions/state';
 import { observationSignaller, transferWorkflowsOn } from '../../../src/transfers/start/workflows';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import { acceptPayment } from '../../../src/x402/sign/accept';
@@ -66,7 +67,7 @@ async function pay(
   };
   const input = { x402Version: 2 as const, payer: alice.address, paymentRequirements, extensions };
   await acceptPayment(acceptDependencies(database, registry()), parsePayment({ registry: registry(), getFamily }, asked, input));
-  await transferWorkflowsOn(served.client).start({ txId, clientId, chain: chain.name, tokenSymbol: 'USDC', requestId: null });
+  await transferWorkflowsOn(served.client).start(await findTransaction(database.manager, txId));
   return txId;
 }
 

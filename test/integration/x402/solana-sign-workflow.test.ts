@@ -3,6 +3,7 @@ import { ChainRegistry } from '../../../src/chains/registry';
 import type { JsonObject } from '../../../src/chains/types';
 import { verifyLedger } from '../../../src/ledger/verify';
 import { newId } from '../../../src/platform/ids';
+import { findTransaction } from '../../../src/transactions/state';
 import { transferWorkflowsOn } from '../../../src/transfers/start/workflows';
 import { presentSettled } from '../../../src/x402/presenter';
 import { acceptPayment } from '../../../src/x402/sign/accept';
@@ -47,12 +48,12 @@ const requirements = (version: 1 | 2, extra: JsonObject = {}): JsonObject => {
 
 /** A payment of 1,000 atomic units of USDC, accepted and started. */
 async function pay(version: 1 | 2 = 2, required = requirements(version)): Promise<string> {
-  const { database, chain, alice, getFamily } = fixture;
+  const { database, alice, getFamily } = fixture;
   const [txId, clientId] = [newId(), alice.clientId];
   const asked = { txId, clientId, userId: newId(), requestId: newId(), idempotencyKey: null };
   const input = { x402Version: version, payer: alice.address, paymentRequirements: required };
   await acceptPayment(acceptDependencies(database, registry()), parsePayment({ registry: registry(), getFamily }, asked, input));
-  await transferWorkflowsOn(served.client).start({ txId, clientId, chain: chain.name, tokenSymbol: 'USDC', requestId: null });
+  await transferWorkflowsOn(served.client).start(await findTransaction(database.manager, txId));
   return txId;
 }
 

@@ -7,8 +7,8 @@ import { contractArtifacts } from '../../../dev/contracts';
 import type { ChainDefinition, Hex, TokenDefinition } from '../../../src/chains/types';
 import { authorizationTypes } from '../../../src/chains/evm/payments/typed-data';
 import { verifyLedger } from '../../../src/ledger/verify';
-import { houseClientId } from '../../../src/platform/house';
 import { newId } from '../../../src/platform/ids';
+import { findTransaction } from '../../../src/transactions/state';
 import { observationSignaller, transferWorkflowsOn } from '../../../src/transfers/start/workflows';
 import { checkPayment } from '../../../src/x402/check';
 import { claimPayment } from '../../../src/x402/settlement/claim';
@@ -148,7 +148,7 @@ export class ServedSettlements extends ServedChain<SettlementFixture> {
 
   /** Starts the workflow of a payment that was accepted. */
   begin(txId: string): Promise<void> {
-    return this.start(txId, this.fixture.alice.clientId, 'USDC');
+    return this.start(txId);
   }
 
   /** Starts the workflow of what a settlement needs first, as the dispatcher does; returns its tx_id. */
@@ -162,12 +162,11 @@ export class ServedSettlements extends ServedChain<SettlementFixture> {
       topUpId = rows[0]?.tx_id ?? '';
       return rows.length > 0;
     });
-    await this.start(topUpId, houseClientId, 'ETH');
+    await this.start(topUpId);
     return topUpId;
   }
 
-  private async start(txId: string, clientId: string, tokenSymbol: string): Promise<void> {
-    const { name: chain } = this.fixture.chain;
-    await transferWorkflowsOn(this.client).start({ txId, clientId, chain, tokenSymbol, requestId: null });
+  private async start(txId: string): Promise<void> {
+    await transferWorkflowsOn(this.client).start(await findTransaction(this.fixture.database.manager, txId));
   }
 }

@@ -23,6 +23,20 @@ export const failed = {
     refunded,
     'FAILED abandoned',
   ],
+  // asked for in Temporal itself, which nobody has asked the authoriser for, and then by the command line
+  'transfer-failed-acts-in-temporal': [
+    parked,
+    'update retry',
+    'patched record-operator-acts',
+    'recordOperatorAct: done',
+    'update abandon',
+    'beginSigning cancellation: refused',
+    parked,
+    'update abandon',
+    cancellation,
+    refunded,
+    'FAILED abandoned',
+  ],
   'transfer-failed-abandoned-run-lost': [
     'adoptHold: held',
     'observe: absent',

@@ -5,7 +5,7 @@ const chain = loadRegistry('local', ['ethereum']).get('ethereum');
 
 /** Endpoints that show these hashes for every block; null: none. */
 function listOf(...hashes: (string | null)[]) {
-  const endpoints = hashes.map((hash) => ({ identify: () => Promise.resolve(), hash }));
+  const endpoints = hashes.map((hash) => ({ host: 'node', identify: () => Promise.resolve(), hash }));
   return new EndpointList(chain, endpoints, () => false);
 }
 const preferred = (list: ReturnType<typeof listOf>) => list.run(({ hash }) => Promise.resolve(hash));

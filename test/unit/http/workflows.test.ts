@@ -1,8 +1,14 @@
 import { type Client, ServiceError, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
+import { searchAttributes } from '../../../src/messages/progress';
 import { transferWorkflowsOn } from '../../../src/transfers/start/workflows';
 
-const transfer = { txId: 't', clientId: 'c', chain: 'ethereum', tokenSymbol: 'USDC', requestId: 'r' };
+const transfer = {
+  ...({ txId: 't', clientId: 'c', walletId: 'w', transactionType: 'OUTBOUND', requestId: 'r' } as const),
+  ...{ chain: 'ethereum', tokenSymbol: 'USDC', amount: 25_500_000n, decimals: 6 },
+  fromAddress: '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
+  toAddress: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+};
 const grpc = (code: number) => Object.assign(new Error('grpc'), { code, details: '', metadata: {} });
 const away = new ServiceError('failed', { cause: grpc(14) });
 
@@ -31,6 +37,9 @@ describe('start', () => {
         args: [{ txId: 't' }],
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
         workflowIdConflictPolicy: 'USE_EXISTING',
+        staticSummary: '25.5 USDC on ethereum to 0x70997970…dc79C8',
+        staticDetails: expect.stringContaining(transfer.toAddress),
+        typedSearchAttributes: expect.arrayContaining([{ key: searchAttributes.walletId, value: 'w' }]),
       }),
     );
   });
