@@ -1,10 +1,11 @@
 import { type Client, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import type { DataSource } from 'typeorm';
+import { type DataSource, In } from 'typeorm';
 import { abandonUpdate, retryUpdate } from '../messages/transfer';
 import { transferWorkflowId } from '../messages/workflow-ids';
 import { audit, type AuditAction } from '../audit/log';
-import { withinMs } from '../platform/temporal';
+import { isOpenRun, withinMs } from '../platform/temporal';
+import { mapBounded } from '../platform/map-bounded';
 import { GatewayError, notFound } from '../platform/errors';
 import { isUuid } from '../platform/ids';
 import { getSignedType } from '../signed-types';
@@ -12,12 +13,23 @@ import { TransactionEntity, type TransactionStatus } from '../transactions/entit
 import { findTimeline, type Timeline } from '../transactions/shown-rows';
 import { loadAttempts } from '../transfers/load-attempts';
 import { recordAbandonRequest, withdrawAbandonRequest } from '../transfers/operate/operator-requests';
+import { beforeAll, findClosed, findStarted, findUnended, type LostReason } from '../transfers/start/lost-workflows';
 import { startTransferWorkflow } from '../transfers/start/workflows';
 import { withReason } from './confirmation';
 import { currentOperator } from './operator';
-import { isOpen, whyNotAbandoned, whyNotStartedAgain } from './transfer-preconditions';
+import { whyNotAbandoned, whyNotStartedAgain } from './transfer-preconditions';
 
 const updateTimeoutMs = 15_000;
+/** Open transfers of whose workflow Temporal is asked: at most 10,000. */
+const pageSize = 100;
+const maxPages = 100;
+const askedAtOnce = 10;
+
+/** Open, and its workflow is not running. */
+export interface LostTransfer {
+  tx: TransactionEntity;
+  reason: LostReason;
+}
 
 export interface TransferFilter {
   clientId?: string;
@@ -56,6 +68,44 @@ export class TransferOperations {
       ...(status !== undefined && { status }),
     };
     return this.database.manager.find(TransactionEntity, { where, order: { txId: 'DESC' }, take: limit });
+  }
+
+  /**
+   * Open transfers whose workflow is not running, oldest first, with how it has closed. `isCut`: there may be more, since that many were
+   * found or asked about.
+   * @throws Error when Temporal does not respond.
+   */
+  async listWithoutWorkflow(limit: number): Promise<{ rows: LostTransfer[]; isCut: boolean }> {
+    const { manager } = this.database;
+    const lost: { txId: string; reason: LostReason }[] = [];
+    let after = beforeAll;
+    for (let page = 0; page < maxPages; page += 1) {
+      const open = await findStarted(manager, after, pageSize);
+      const closed = await mapBounded(open, askedAtOnce, async ({ txId }) => ({
+        txId,
+        reason: await findClosed(this.temporal, txId),
+      }));
+      const candidates = closed.flatMap(({ txId, reason }) => (reason === null ? [] : [{ txId, reason }]));
+      // read after Temporal was asked: a transaction ends before its workflow does
+      const unended = await findUnended(
+        manager,
+        candidates.map(({ txId }) => txId),
+      );
+      lost.push(...candidates.filter(({ txId }) => unended.has(txId)));
+      after = open.at(-1)?.txId ?? after;
+      if (open.length < pageSize) return { rows: await this.loadLost(lost.slice(0, limit)), isCut: lost.length > limit };
+      if (lost.length >= limit) break;
+    }
+    return { rows: await this.loadLost(lost.slice(0, limit)), isCut: true };
+  }
+
+  private async loadLost(lost: readonly { txId: string; reason: LostReason }[]): Promise<LostTransfer[]> {
+    const txs = await this.database.manager.findBy(TransactionEntity, { txId: In(lost.map(({ txId }) => txId)) });
+    const byId = new Map(txs.map((tx) => [tx.txId, tx]));
+    return lost.flatMap(({ txId, reason }) => {
+      const tx = byId.get(txId);
+      return tx ? [{ tx, reason }] : [];
+    });
   }
 
   async show(txId: string): Promise<TransferReport> {
@@ -161,7 +211,7 @@ export class TransferOperations {
   private async isRunning(txId: string): Promise<boolean> {
     const handle = this.temporal.workflow.getHandle(transferWorkflowId(txId));
     try {
-      return isOpen(await withinMs(this.temporal, updateTimeoutMs, () => handle.describe()));
+      return isOpenRun(await withinMs(this.temporal, updateTimeoutMs, () => handle.describe()));
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) return false;
       throw error;

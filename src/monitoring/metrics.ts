@@ -26,6 +26,11 @@ export const parkedTransactions = gauge('transactions_parked', 'Transactions in 
   'type',
   'failure_code',
 ]);
+export const transactionsWithoutWorkflow = gauge(
+  'transactions_without_workflow',
+  'Open transactions whose workflow is not running, by how it has closed; missing: Temporal knows none. At most 10000 are counted',
+  ['chain', 'type', 'reason'],
+);
 
 export const lockedAmount = gauge(
   'locked_amount',

@@ -1,6 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { getFamily } from '../../../src/chains/families';
 import { Collector } from '../../../src/monitoring/collector';
+import type { WorkflowSweep } from '../../../src/monitoring/workflow-sweep';
 import { enqueue } from '../../../src/outbox/outbox';
 import { createDatabase } from '../../../src/platform/database';
 import { newId } from '../../../src/platform/ids';
@@ -30,6 +31,7 @@ beforeEach(async () => {
     registry,
     poolSize: 7,
     settlers: new SettlerWatch(getFamily, { error: ignored, warn: ignored, info: ignored }),
+    workflows: { run: () => Promise.resolve() } as unknown as WorkflowSweep,
     log: { warn: (line: unknown) => void warnings.push(line) },
   });
   await fund(fixture, 'ETH', 10n * ether);
