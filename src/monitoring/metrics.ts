@@ -26,6 +26,12 @@ export const parkedTransactions = gauge('transactions_parked', 'Transactions in 
   'type',
   'failure_code',
 ]);
+export const oldestParked = gauge(
+  'transactions_parked_oldest_age_seconds',
+  'Time since the first of these was parked, whatever it was parked for then',
+  ['chain', 'type', 'failure_code'],
+);
+
 export const transactionsWithoutWorkflow = gauge(
   'transactions_without_workflow',
   'Open transactions whose workflow is not running, by how it has closed; missing: Temporal knows none. At most 10000 are counted',

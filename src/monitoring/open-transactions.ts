@@ -43,12 +43,18 @@ export async function collectOpen(manager: EntityManager, registry: ChainRegistr
 
 /** By the code that says why. */
 export async function collectParked(manager: EntityManager): Promise<void> {
-  const rows = await manager.query<{ chain: string; type: string; failure_code: string; count: number }[]>(
-    `select chain, transaction_type as type, coalesce(failure_code, 'none') as failure_code, count(*)::int as count
-       from transactions where ended_at is null and status = 'NEEDS_ATTENTION' group by chain, transaction_type, failure_code`,
+  const rows = await manager.query<{ chain: string; type: string; failure_code: string; count: number; age: number }[]>(
+    `select chain, transaction_type as type, coalesce(failure_code, 'none') as failure_code, count(*)::int as count, ${age('min(p.at)')} as age
+       from transactions t
+      cross join lateral (select max(at) as at from transaction_events e where e.tx_id = t.tx_id and e.status = t.status) p
+      where t.ended_at is null and t.status = 'NEEDS_ATTENTION' group by chain, transaction_type, failure_code`,
   );
   gauges.parkedTransactions.reset();
-  for (const { count, ...labels } of rows) gauges.parkedTransactions.set(labels, count);
+  gauges.oldestParked.reset();
+  for (const { count, age: seconds, ...labels } of rows) {
+    gauges.parkedTransactions.set(labels, count);
+    gauges.oldestParked.set(labels, seconds);
+  }
 }
 
 interface HeldRow {

@@ -136,6 +136,17 @@ test('states with their oldest age, and what is parked by its code', async () =>
   expect(await value('transactions_oldest_open_age_seconds', outbound('PENDING'))).toBeLessThan(200);
   const parked = (failure_code: string) => value('transactions_parked', onEthereum({ type: 'OUTBOUND', failure_code }));
   expect([await parked('stuck'), await parked('signers_unavailable')]).toEqual([1, 1]);
+  // since it was parked, not since it was accepted
+  const parkedFor = (failure_code: string) =>
+    value('transactions_parked_oldest_age_seconds', onEthereum({ type: 'OUTBOUND', failure_code }));
+  expect(await parkedFor('stuck')).toBeLessThan(200);
+  await change(
+    `update transaction_events set at = at - interval '700 seconds' where tx_id = $1 and status = 'NEEDS_ATTENTION'`,
+    first,
+  );
+  await collector.run();
+  expect(await parkedFor('stuck')).toBeGreaterThanOrEqual(700);
+  expect(await parkedFor('signers_unavailable')).toBeLessThan(200);
   await fixture.ledger.parkTransfer({ txId: second, code: 'stuck', reason: 'it is not included' });
   await collector.run();
   expect([await parked('stuck'), await parked('signers_unavailable')]).toEqual([2, undefined]);
