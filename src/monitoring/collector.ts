@@ -6,7 +6,7 @@ import { metrics } from '../platform/metrics';
 import type { SettlerWatch } from '../settlers/watch';
 import { collectFollowers, collectKeyPool, collectOutbox, collectWebhooks } from './backlogs';
 import { chainBlockTime, collectionDuration, collectionFailures, keyPoolSize } from './metrics';
-import { collectBroadcasts, collectHeld, collectOpen, collectParked } from './open-transactions';
+import { collectApprovals, collectBroadcasts, collectHeld, collectOpen, collectParked } from './open-transactions';
 import type { WorkflowSweep } from './workflow-sweep';
 
 /** Values that are older are said to be stale: four rounds of the worker's job. */
@@ -15,6 +15,7 @@ const staleAfterMs = 60_000;
 export const collections = [
   'open',
   'parked',
+  'approvals',
   'held',
   'broadcasts',
   'followers',
@@ -69,6 +70,7 @@ export class Collector {
     this.reads = {
       open: (manager) => collectOpen(manager, registry),
       parked: collectParked,
+      approvals: (manager) => collectApprovals(manager, registry),
       held: (manager) => collectHeld(manager, registry),
       broadcasts: (manager) => collectBroadcasts(manager, registry),
       followers: (manager) => collectFollowers(manager, registry),

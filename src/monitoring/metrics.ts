@@ -32,6 +32,12 @@ export const oldestParked = gauge(
   ['chain', 'type', 'failure_code'],
 );
 
+export const approvalsExpiring = gauge(
+  'approvals_expiring',
+  'Transfers that wait for an approval and have less than an hour left, or less than a quarter of the time that they have in all',
+  ['chain'],
+);
+
 export const transactionsWithoutWorkflow = gauge(
   'transactions_without_workflow',
   'Open transactions whose workflow is not running, by how it has closed; missing: Temporal knows none. At most 10000 are counted',

@@ -57,6 +57,25 @@ export async function collectParked(manager: EntityManager): Promise<void> {
   }
 }
 
+/** Of a wait that is shorter than four hours in all, a quarter of it is near its end. */
+const expiringHours = 1;
+
+/** Approvals that are about to expire. */
+export async function collectApprovals(manager: EntityManager, registry: ChainRegistry): Promise<void> {
+  const rows = await manager.query<{ chain: string; count: number }[]>(
+    `select t.chain, count(*)::int as count
+       from transactions t
+      cross join lateral (select max(at) as at from transaction_events e where e.tx_id = t.tx_id and e.status = t.status) w
+      where t.ended_at is null and t.status = 'AWAITING_APPROVAL'
+        and t.approval_expires_at - clock_timestamp() < least(make_interval(hours => $1), (t.approval_expires_at - w.at) / 4)
+      group by t.chain`,
+    [expiringHours],
+  );
+  gauges.approvalsExpiring.reset();
+  for (const { name: chain } of registry.all) gauges.approvalsExpiring.set({ chain }, 0);
+  for (const { chain, count } of rows) gauges.approvalsExpiring.set({ chain }, count);
+}
+
 interface HeldRow {
   chain: string;
   asset: string;

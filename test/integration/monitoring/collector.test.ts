@@ -152,6 +152,39 @@ test('states with their oldest age, and what is parked by its code', async () =>
   expect([await parked('stuck'), await parked('signers_unavailable')]).toEqual([2, undefined]);
 });
 
+test('approvals that are about to expire: within the hour, or in the last quarter of a shorter time', async () => {
+  /** As if it waited since then, and until then, in seconds from now. */
+  const waiting = async (since: number, until: number) => {
+    const txId = await accept('USDC', '1');
+    await fixture.database.transaction(async (manager) => {
+      await manager.query(
+        `update transactions set status = 'AWAITING_APPROVAL', version = version + 1,
+                approval_expires_at = clock_timestamp() + make_interval(secs => $2) where tx_id = $1`,
+        [txId, until],
+      );
+      await manager.query('set local session_replication_role = replica');
+      await manager.query(
+        `update transaction_events set at = clock_timestamp() - make_interval(secs => $2) where tx_id = $1 and status = 'AWAITING_APPROVAL'`,
+        [txId, since],
+      );
+    });
+  };
+  const expiring = async () => {
+    await collector.run();
+    return value('approvals_expiring', { chain: 'ethereum' });
+  };
+  await waiting(3_600, 82_800);
+  expect(await expiring()).toBe(0);
+  await waiting(83_000, 3_400);
+  expect(await expiring()).toBe(1);
+  // of 20 minutes
+  await waiting(600, 600);
+  expect(await expiring()).toBe(1);
+  await waiting(1_000, 200);
+  expect(await expiring()).toBe(2);
+  expect(await value('approvals_expiring', { chain: 'base' })).toBe(0);
+});
+
 test('changes of state are counted, with the code of what parks or ends a transfer', async () => {
   const changes = async () =>
     (await value('transaction_state_changes_total', { status: 'NEEDS_ATTENTION', failure_code: 'stuck' })) ?? 0;
@@ -261,11 +294,11 @@ describe('a database that does not answer', () => {
     expect(await metrics.metrics()).toContain('gateway_locked_amount{chain="ethereum",asset="USDC"} 2.5');
     expect(isOver).toBe(false);
     await round;
-    // five collections read the table, a second and a half each
+    // six collections read the table, a second and a half each
     expect(performance.now() - startedAt).toBeLessThan(30_000);
     expect(await value('collection_failures_total', { collection: 'held' })).toBe((failures ?? 0) + 1);
     expect(await stale('held')).toBe(0);
-    expect(warnings).toHaveLength(5);
+    expect(warnings).toHaveLength(6);
 
     const now = performance.now();
     jest.spyOn(performance, 'now').mockReturnValue(now + 61_000);
@@ -273,7 +306,7 @@ describe('a database that does not answer', () => {
     expect([await stale('held'), await stale('settlers'), await stale('outbox')]).toEqual([1, 1, 0]);
     expect(await value('locked_amount', onEthereum({ asset: 'USDC' }))).toBe(2.5);
     // logged when it begins to fail, and not each time
-    expect(warnings).toHaveLength(5);
+    expect(warnings).toHaveLength(6);
 
     await holder.rollbackTransaction();
     await holder.release();
