@@ -744,7 +744,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** A transfer, a settlement or a payment cannot go on by itself: the operators of the gateway look at it, its funds stay locked */
+        /** It waits for an operator; its funds stay locked */
         post: operations["on_transaction_needs_attention"];
         delete?: never;
         options?: never;

@@ -16,8 +16,7 @@ const events: Record<EventKind, { summary: string; data: Joi.Schema }> = {
     data: eventTransactionView,
   },
   'transaction.needs_attention': {
-    summary:
-      'A transfer, a settlement or a payment cannot go on by itself: the operators of the gateway look at it, its funds stay locked',
+    summary: 'It waits for an operator; its funds stay locked',
     data: eventTransactionView,
   },
   'deposit.detected': { summary: 'A deposit was seen, perhaps before a block holds it', data: eventTransactionView },
