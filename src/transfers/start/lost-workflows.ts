@@ -13,7 +13,7 @@ const describeTimeoutMs = 2_000;
 export const beforeAll = '00000000-0000-0000-0000-000000000000';
 
 /** How the newest run has closed; `missing`: Temporal knows none. */
-export const lostReasons = ['terminated', 'cancelled', 'failed', 'timed_out', 'completed', 'missing'] as const;
+const lostReasons = ['terminated', 'cancelled', 'failed', 'timed_out', 'completed', 'missing'] as const;
 export type LostReason = (typeof lostReasons)[number];
 
 export interface OpenTransaction {

@@ -7,7 +7,9 @@ import { createDatabase } from '../../../src/platform/database';
 import { newId } from '../../../src/platform/ids';
 import { metrics } from '../../../src/platform/metrics';
 import { SettlerWatch } from '../../../src/settlers/watch';
+import type { Logger } from '../../../src/platform/logging';
 import { buildTransferRequest, fundAccount, ledgerAccountOf } from '../../factories';
+import { createTestLedger } from '../../ledger';
 import { createFixture, ethereum, ether, type Fixture, fund, include, registry, sign, usdc } from '../ledger/fixture';
 import { buildSettler } from '../x402/settlement-fixture';
 
@@ -191,6 +193,24 @@ test('changes of state are counted, with the code of what parks or ends a transf
   const before = await changes();
   await fixture.ledger.parkTransfer({ txId: await accept('USDC', '1'), code: 'stuck', reason: 'it is not included' });
   expect(await changes()).toBe(before + 1);
+});
+
+test('what is parked is logged, once for each code', async () => {
+  const lines: object[] = [];
+  const log = { error: ignored, warn: (line: object) => void lines.push(line) } as unknown as Logger;
+  const ledger = createTestLedger({ database: fixture.database, registry, log });
+  const txId = await accept('USDC', '1');
+  const about = { tx_id: txId, chain: 'ethereum', type: 'OUTBOUND' };
+  for (const [code, reason] of [
+    ['stuck', 'first'],
+    ['stuck', 'again'],
+    ['signers_unavailable', 'no two nodes'],
+  ] as const)
+    await ledger.parkTransfer({ txId, code, reason });
+  expect(lines).toEqual([
+    { ...about, code: 'stuck', reason: 'first' },
+    { ...about, code: 'signers_unavailable', reason: 'no two nodes' },
+  ]);
 });
 
 test('a broadcast counts until a block holds it', async () => {
