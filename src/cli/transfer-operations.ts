@@ -127,19 +127,15 @@ export class TransferOperations {
   /**
    * Asks the workflow to resume the transfer, whatever the status: only the workflow knows whether it waits for an operator. If it has
    * closed although the transfer has not ended (it was terminated, or the workflow service lost its data), a new run is started, which
-   * continues from the state in the database. Returns the workflow's answer.
+   * continues from the state in the database. `reason`: of the operator, for the audit log. Returns the workflow's answer.
    * @throws GatewayError business_error when there is nothing to retry, or the workflow refuses.
    */
-  async retry(txId: string): Promise<string> {
+  async retry(txId: string, reason?: string): Promise<string> {
     const tx = await this.find(txId);
-    if (await this.isRunning(txId))
-      return this.audited('transfer.retried', tx, async () => {
-        await this.withdraw(txId);
-        return this.update(txId, retryUpdate);
-      });
+    if (await this.isRunning(txId)) return this.audited('transfer.retried', tx, () => this.resume(txId), reason);
     const refusal = whyNotStartedAgain(tx);
     if (refusal) throw refusal;
-    return this.audited('transfer.retried', tx, () => this.startAgain(tx));
+    return this.audited('transfer.retried', tx, () => this.startAgain(tx), reason);
   }
 
   /**
@@ -167,6 +163,11 @@ export class TransferOperations {
       }
     };
     return this.audited('transfer.abandoned', tx, abandoning, reason);
+  }
+
+  private async resume(txId: string): Promise<string> {
+    await this.withdraw(txId);
+    return this.update(txId, retryUpdate);
   }
 
   private withdraw(txId: string): Promise<void> {

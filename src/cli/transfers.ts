@@ -4,7 +4,7 @@ import { addTransferHistory } from './transfer-history';
 import { TransferOperations } from './transfer-operations';
 import { formatAmount } from '../platform/money';
 import { outboundStatuses, type TransactionEntity, type TransactionStatus } from '../transactions/entity';
-import { cannotBeUndone, confirm, type Confirmation } from './confirmation';
+import { cannotBeUndone, confirm, type Confirmation, hasReason, type Reasoned } from './confirmation';
 import type { Run } from './run';
 import { toLimit } from './options';
 import { print, printRow, printRows } from './output';
@@ -85,14 +85,13 @@ export function addTransferCommands(program: Command, run: Run): void {
       }),
     );
   addTransferHistory(transfers, run);
-  transfers
-    .command('retry <tx-id>')
+  hasReason(transfers.command('retry <tx-id>'))
     .description(
       'resume a transfer that waits for an operator, or start its lost workflow again; prints the answer of the workflow',
     )
     .action(
-      run(async (session, txId: string) =>
-        printRow({ tx_id: txId, status: await toOperations(session).retry(txId) }, session.json),
+      run(async (session, txId: string, { reason }: Reasoned) =>
+        printRow({ tx_id: txId, status: await toOperations(session).retry(txId, reason) }, session.json),
       ),
     );
   cannotBeUndone(transfers.command('abandon <tx-id>'))

@@ -1,11 +1,14 @@
 import { ApplicationFailure } from '@temporalio/common';
+import { listAuditLog } from '../../../src/audit/list';
 import type { Hex } from '../../../src/chains/types';
 import { contractArtifacts } from '../../../dev/contracts';
 import { freePort } from '../../../dev/ports';
-import { transferWorkflowId } from '../../../src/messages/workflow-ids';
+import { ChainRegistry } from '../../../src/chains/registry';
+import { followChainWorkflowId, transferWorkflowId } from '../../../src/messages/workflow-ids';
 import { WorkflowSweep } from '../../../src/monitoring/workflow-sweep';
 import { metrics } from '../../../src/platform/metrics';
 import { createTemporalClient } from '../../../src/platform/temporal';
+import { restartLostFollowers } from '../../../src/processes/followers';
 import { explain } from '../../explained';
 import { buildTransferRequest } from '../../factories';
 import { booksAgree, ServedWorkflows, until } from '../transfers/served';
@@ -84,7 +87,9 @@ test('a transfer whose workflow was terminated: counted, logged once, listed and
   expect(report.state.why.join(' ')).toContain('its workflow is not running');
   expect(report.actions.map(({ command }) => command)).toEqual([`gateway transfers retry ${txId}`]);
 
-  expect(await served.operations.retry(txId)).toBe('started again');
+  expect(await served.operations.retry(txId, 'terminated by mistake')).toBe('started again');
+  const [act] = await listAuditLog(database.manager, { subject: txId, action: 'transfer.retried', limit: 10 });
+  expect(act).toMatchObject({ outcome: 'success', detail: { status: 'SIGNING', stated_reason: 'terminated by mistake' } });
   await round();
   expect(await counted()).toEqual([]);
   expect((await served.operations.listWithoutWorkflow(10)).rows).toEqual([]);
@@ -128,6 +133,27 @@ const accept = async (amount: string): Promise<string> => {
   await fixture.ledger.lockTransfer(request);
   return request.txId;
 };
+
+test('a follower whose workflow was terminated is started again, and one that runs is left alone', async () => {
+  const { chain } = served.fixture;
+  const again = () => restartLostFollowers(served.client, new ChainRegistry([chain]), log);
+  const follower = served.client.workflow.getHandle(followChainWorkflowId(chain.name));
+  await again();
+  const first = await follower.describe();
+  await again();
+  expect((await follower.describe()).runId).toBe(first.runId);
+  await follower.terminate('by hand');
+  lines = [];
+  await again();
+  try {
+    const second = await follower.describe();
+    expect([second.status.name, second.runId === first.runId]).toEqual(['RUNNING', false]);
+    expect(lines).toEqual([{ chain: chain.name }]);
+  } finally {
+    // the workers of the next test would run it
+    await follower.terminate();
+  }
+});
 
 test('while Temporal does not answer the round fails, nothing is found, and what was found stays', async () => {
   await served.serve();
