@@ -62,6 +62,7 @@ import { ExternalIds0081 } from './0081-external-ids';
 import { OwnNames0083 } from './0083-own-names';
 import { OperatorsSeeWebhooks0084 } from './0084-operators-see-webhooks';
 import { Rejections0085 } from './0085-rejections';
+import { NeedsAttention0087 } from './0087-needs-attention';
 import { PooledKeys0070 } from './0070-pooled-keys';
 
 /** In this order. A released migration is never edited: a change is a new file. */
@@ -131,4 +132,5 @@ export const migrations = [
   OwnNames0083,
   OperatorsSeeWebhooks0084,
   Rejections0085,
+  NeedsAttention0087,
 ];

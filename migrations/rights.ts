@@ -421,3 +421,8 @@ export const webhookReadingRights: Rights = {
   webhook_deliveries: { gateway_operator: 'select' },
   webhook_attempts: { gateway_operator: 'select (delivery_id, attempt, at, duration_ms, status_code, error)' },
 };
+
+/** The worker shows for how long transactions are parked. */
+export const parkedSinceRights: Rights = {
+  transaction_events: { gateway_worker: 'select' },
+};

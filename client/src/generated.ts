@@ -735,6 +735,23 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "transaction.needs_attention": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** It waits for an operator; its funds stay locked */
+        post: operations["on_transaction_needs_attention"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "deposit.detected": {
         parameters: {
             query?: never;
@@ -1667,7 +1684,7 @@ export interface components {
             status: "deleted";
         };
         /** @enum {string} */
-        EventType: "wallet.active" | "transaction.created" | "transaction.updated" | "deposit.detected" | "deposit.confirmed" | "security_factor.changed" | "webhook.disabled";
+        EventType: "wallet.active" | "transaction.created" | "transaction.updated" | "transaction.needs_attention" | "deposit.detected" | "deposit.confirmed" | "security_factor.changed" | "webhook.disabled";
         CreateWebhookRequest: {
             /**
              * @description https, without credentials; must not resolve to a private or local address. Redirects are not followed
@@ -2382,6 +2399,17 @@ export interface components {
         TransactionUpdatedEvent: {
             /** @constant */
             type: "transaction.updated";
+            /**
+             * Format: date-time
+             * @description When it happened
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            timestamp: string;
+            data: components["schemas"]["EventTransaction"];
+        };
+        TransactionNeedsAttentionEvent: {
+            /** @constant */
+            type: "transaction.needs_attention";
             /**
              * Format: date-time
              * @description When it happened
@@ -4881,6 +4909,49 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["TransactionUpdatedEvent"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone: it is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Anything else is sent again later */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_transaction_needs_attention: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Id of the event: the same at every attempt and resend */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description Time of the attempt, Unix seconds */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description Signatures of id, timestamp and body, separated by spaces: `v1,<base64>` */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TransactionNeedsAttentionEvent"];
             };
         };
         responses: {

@@ -44,7 +44,7 @@ export class ClientOperations {
   }
 
   /** Takes effect on running API processes within 5 s. */
-  async setClientStatus(reference: string, status: ClientEntity['status']): Promise<ClientEntity> {
+  async setClientStatus(reference: string, status: ClientEntity['status'], reason?: string): Promise<ClientEntity> {
     const client = await this.findClient(reference);
     const { clientId } = client;
     await auditedOperation(
@@ -53,7 +53,7 @@ export class ClientOperations {
         action: status === 'ACTIVE' ? 'client.enabled' : 'client.disabled',
         clientId,
         subject: { type: 'client', id: clientId },
-        detail: { before: client.status },
+        detail: { before: client.status, ...withReason(reason) },
       },
       (manager) => manager.update(ClientEntity, { clientId }, { status }),
     );
@@ -76,7 +76,7 @@ export class ClientOperations {
     return this.database.manager.find(UserEntity, { where, order: { userId: 'ASC' } });
   }
 
-  async setUserStatus(userId: string, status: UserEntity['status']): Promise<UserEntity> {
+  async setUserStatus(userId: string, status: UserEntity['status'], reason?: string): Promise<UserEntity> {
     const user = isUuid(userId) ? await this.database.manager.findOneBy(UserEntity, { userId }) : null;
     if (!user) throw notFound(`user ${userId}`);
     await auditedOperation(
@@ -85,7 +85,7 @@ export class ClientOperations {
         action: status === 'ACTIVE' ? 'user.enabled' : 'user.disabled',
         clientId: user.clientId,
         subject: { type: 'user', id: user.userId },
-        detail: { before: user.status },
+        detail: { before: user.status, ...withReason(reason) },
       },
       (manager) => manager.update(UserEntity, { userId }, { status }),
     );

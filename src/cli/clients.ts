@@ -4,7 +4,7 @@ import { ClientOperations } from './client-operations';
 import { type PolicyChange, PolicyOperations } from './policy-operations';
 import { print, printRow, printRows } from './output';
 import type { Session } from './session';
-import { cannotBeUndone, confirm, type Confirmation } from './confirmation';
+import { cannotBeUndone, confirm, type Confirmation, hasReason, type Reasoned } from './confirmation';
 import type { Run } from './run';
 
 const clientRow = ({ clientId, name, status, createdAt }: ClientEntity) => ({
@@ -47,18 +47,16 @@ export function addClientCommands(program: Command, run: Run): void {
     ['disable', 'DISABLED'],
     ['enable', 'ACTIVE'],
   ] as const) {
-    client
-      .command(`${verb} <client>`)
+    hasReason(client.command(`${verb} <client>`))
       .description(`${verb} a client, by id or name (within 5 s)`)
       .action(
-        run(async (session, reference: string) =>
-          printRow(clientRow(await operations(session).setClientStatus(reference, status)), session.json),
+        run(async (session, reference: string, { reason }: Reasoned) =>
+          printRow(clientRow(await operations(session).setClientStatus(reference, status, reason)), session.json),
         ),
       );
   }
 
-  client
-    .command('policy <client>')
+  hasReason(client.command('policy <client>'))
     .description('show or set the transfer policy of a client, by id or name')
     .option('--whitelist <mode>', 'off; approve: transfers to other addresses need an approval; only: they are refused')
     .option('--cooling <seconds>', 'seconds until a whitelist entry takes effect after it was added or activated')
@@ -106,12 +104,11 @@ export function addClientCommands(program: Command, run: Run): void {
     ['disable', 'DISABLED'],
     ['enable', 'ACTIVE'],
   ] as const) {
-    user
-      .command(`${verb} <user-id>`)
+    hasReason(user.command(`${verb} <user-id>`))
       .description(`${verb} a user (within 5 s)`)
       .action(
-        run(async (session, userId: string) =>
-          printRow(userRow(await operations(session).setUserStatus(userId, status)), session.json),
+        run(async (session, userId: string, { reason }: Reasoned) =>
+          printRow(userRow(await operations(session).setUserStatus(userId, status, reason)), session.json),
         ),
       );
   }

@@ -10,11 +10,15 @@ export interface Confirmation {
 
 const maxReasonLength = 500;
 
+/** Adds the option of a command that can be undone, and whose cause is asked for later. */
+export const hasReason = (command: Command): Command => command.option('--reason <text>', 'why, for the audit log', toReason);
+
 /** Adds the options of a command that cannot be undone. */
 export const cannotBeUndone = (command: Command): Command =>
-  command
-    .option('--yes', 'do not ask; needed where there is no terminal')
-    .option('--reason <text>', 'why, for the audit log', toReason);
+  hasReason(command.option('--yes', 'do not ask; needed where there is no terminal'));
+
+/** Of `hasReason`. */
+export type Reasoned = Pick<Confirmation, 'reason'>;
 
 /** Parser of --reason. @throws InvalidArgumentError. */
 export function toReason(text: string): string {

@@ -5,6 +5,7 @@ import { inTransaction } from '../platform/database';
 import { GatewayError } from '../platform/errors';
 import { isUuid } from '../platform/ids';
 import type { ListedLimit } from '../mpc/limits';
+import { withReason } from './confirmation';
 import type { Row } from './output';
 
 interface Frozen {
@@ -12,6 +13,8 @@ interface Frozen {
   peer: number;
   /** `jti` of an order that the node keeps. */
   orderId: string;
+  /** Of the operator. */
+  reason?: string | undefined;
 }
 
 /** What the operator of a signing node sees and does; every act is a row of its own, with the operator's name. */
@@ -76,7 +79,7 @@ export class MpcOperations {
    * Admits what an order says once in spite of a ban, also under a later order over the same bytes. Returns the order.
    * @throws GatewayError not_found when there is no such ban, or the node keeps no such order by the key.
    */
-  unfreeze({ keyId, peer, orderId }: Frozen, operator: string): Promise<SigningClaims> {
+  unfreeze({ keyId, peer, orderId, reason }: Frozen, operator: string): Promise<SigningClaims> {
     return inTransaction(this.database, async (manager) => {
       const banned = await manager.query<unknown[]>('select from bans where key_id = $1 and peer = $2', [keyId, peer]);
       if (banned.length === 0) throw new GatewayError('not_found', `this node has no ban of node ${peer} for key ${keyId}`);
@@ -85,7 +88,7 @@ export class MpcOperations {
         throw new GatewayError('not_found', `this node was not asked to sign order ${orderId} by key ${keyId}`);
       const { tx_id: txId, attempt, signers } = claims;
       const digests = signers.flatMap((signer) => signer.digests);
-      const detail = { key_id: keyId, peer, order: orderId, tx_id: txId, attempt, digests };
+      const detail = { key_id: keyId, peer, order: orderId, tx_id: txId, attempt, digests, ...withReason(reason) };
       const act = await recordAct(manager, operator, 'unfreeze', detail);
       await manager.query(
         `insert into unfreezes (key_id, peer, tx_id, attempt, digests, act_id) values ($1, $2, $3, $4, $5, $6)
@@ -96,9 +99,9 @@ export class MpcOperations {
     });
   }
 
-  acceptJournal(operator: string): Promise<void> {
+  acceptJournal(operator: string, reason?: string): Promise<void> {
     return inTransaction(this.database, async (manager) => {
-      await recordAct(manager, operator, 'journal_accept', {});
+      await recordAct(manager, operator, 'journal_accept', withReason(reason));
     });
   }
 }

@@ -10,6 +10,7 @@ import { type JournalDifference, verifyCopies, verifyStatements } from '../mpc/v
 import { type OrderSource, verifyOrders } from '../mpc/verify-orders';
 import { readConfig } from '../platform/config';
 import { GatewayError } from '../platform/errors';
+import { cannotBeUndone, confirm, type Confirmation } from './confirmation';
 import { listKeys } from './mpc-keys';
 import { MpcOperations } from './mpc-operations';
 import type { NodeRun, NodeSession } from './node-session';
@@ -36,8 +37,7 @@ export function addMpcCommands(program: Command, run: NodeRun): void {
     .option('--limit <number>', 'maximum number of requests', toLimit, 50)
     .action(run(refused));
   mpc.command('limits').description("this node's limits, with the amounts of the last 24 hours").action(run(limits));
-  mpc
-    .command('unfreeze')
+  cannotBeUndone(mpc.command('unfreeze'))
     .argument('<key-id>', 'key')
     .argument('<peer>', 'node that this node has banned', integer(1, 3))
     .argument('<order-id>', 'jti of an order that this node was asked to sign')
@@ -49,8 +49,7 @@ export function addMpcCommands(program: Command, run: NodeRun): void {
     .description('check signatures, rows and the orders that they name; exit code 1 if something differs')
     .option('--peers', "compare with what the peers keep (needs the node's certificates and MPC_NODE_PEERS)")
     .action(run(verify));
-  journal
-    .command('accept')
+  cannotBeUndone(journal.command('accept'))
     .description('let a node sign that waits for missing entries: what they forbid is then not remembered')
     .action(run(accept));
 }
@@ -89,16 +88,25 @@ async function limits({ database, json }: NodeSession): Promise<void> {
   printRows(await new MpcOperations(database).withAmounts(listed), json);
 }
 
-async function unfreeze({ database, json }: NodeSession, keyId: string, peer: number, orderId: string): Promise<void> {
-  const order = await new MpcOperations(database).unfreeze({ keyId, peer, orderId }, currentOperator().id);
+async function unfreeze(
+  { database, json }: NodeSession,
+  keyId: string,
+  peer: number,
+  orderId: string,
+  confirmation: Confirmation,
+): Promise<void> {
+  await confirm(`let this node sign order ${orderId} by key ${keyId} once with node ${peer}, which it has banned`, confirmation);
+  const frozen = { keyId, peer, orderId, reason: confirmation.reason };
+  const order = await new MpcOperations(database).unfreeze(frozen, currentOperator().id);
   const { tx_id, attempt, kind, chain, from, recipients, memo } = order;
   const pays = recipients.map(({ address, amount, token }) => `${amount} of ${token ?? 'native'} to ${address}`).join(', ');
   printRow({ tx_id, attempt, kind, chain, from, pays, ...(memo !== undefined && { memo }) }, json);
   if (!json) print(`may be signed with node ${peer} once, unless node ${peer} has a ban of its own`);
 }
 
-async function accept({ database, json }: NodeSession): Promise<void> {
-  await new MpcOperations(database).acceptJournal(currentOperator().id);
+async function accept({ database, json }: NodeSession, confirmation: Confirmation): Promise<void> {
+  await confirm('let this node sign without the missing entries of its journal', confirmation);
+  await new MpcOperations(database).acceptJournal(currentOperator().id, confirmation.reason);
   if (!json) print('a node that waits for its journal goes on within seconds');
 }
 

@@ -3,6 +3,7 @@ import { audit } from '../audit/log';
 import { inTransaction } from '../platform/database';
 import { invalidParameter } from '../platform/errors';
 import { type WhitelistMode, whitelistModes } from '../screening/destinations';
+import { withReason } from './confirmation';
 import { currentOperator } from './operator';
 
 export interface ClientPolicy {
@@ -18,6 +19,8 @@ export interface PolicyChange {
   whitelist?: string;
   cooling?: string;
   selfApproval?: string;
+  /** Of the operator, for the audit log. */
+  reason?: string;
 }
 
 const maxCoolingSeconds = 30 * 24 * 60 * 60;
@@ -34,7 +37,7 @@ export class PolicyOperations {
    * Transfers that wait for approval keep waiting.
    * @throws GatewayError invalid_parameter.
    */
-  async set(clientId: string, { whitelist, cooling, selfApproval }: PolicyChange): Promise<ClientPolicy> {
+  async set(clientId: string, { whitelist, cooling, selfApproval, reason }: PolicyChange): Promise<ClientPolicy> {
     const changes: Partial<ClientPolicy> = {
       ...(whitelist !== undefined && { whitelist: parseMode(whitelist) }),
       ...(cooling !== undefined && { coolingSeconds: parseSeconds(cooling) }),
@@ -52,7 +55,10 @@ export class PolicyOperations {
         actor: currentOperator(),
         clientId,
         subject: { type: 'client', id: clientId },
-        detail: { whitelist: policy.whitelist, cooling_seconds: policy.coolingSeconds, self_approval: policy.selfApproval },
+        detail: {
+          ...{ whitelist: policy.whitelist, cooling_seconds: policy.coolingSeconds, self_approval: policy.selfApproval },
+          ...withReason(reason),
+        },
       });
       return policy;
     });

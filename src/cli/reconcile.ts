@@ -13,6 +13,7 @@ import { ConfigError, readConfig } from '../platform/config';
 import { createDatabase } from '../platform/database';
 import { createTemporalClient } from '../platform/temporal';
 import { startTransferWorkflow } from '../transfers/start/workflows';
+import { confirm, type Confirmation } from './confirmation';
 import { clientsOfEnvironment } from './explain/chain';
 import { formatRows, print, printRows } from './output';
 import { ownerUrl } from './owner-url';
@@ -20,7 +21,7 @@ import { compareRebuilt, type Equality, readsJournals } from './reconcile-equali
 import { reconcile, type Reconciliation } from './reconcile-operations';
 import { CommandFailed } from './session';
 
-interface Options {
+interface Options extends Pick<Confirmation, 'yes'> {
   apply?: boolean;
   acceptMissing?: true | string[];
   twoNodes?: boolean;
@@ -40,13 +41,17 @@ export function addReconcileCommand(program: Command): void {
       '--accept-missing [subjects...]',
       'with --apply: open the gateway although something cannot be rebuilt: these subjects; without any, all that wait for nothing',
     )
+    .option('--yes', 'with --accept-missing: do not ask; needed where there is no terminal')
     .option('--two-nodes', 'go on although one node does not answer: an order that it alone can show stays missing')
     .action(async (options: Options) => {
       await run(program.opts<{ json?: boolean }>().json ?? false, options);
     });
 }
 
-async function run(json: boolean, { apply = false, acceptMissing: accepted = [], twoNodes = false }: Options): Promise<void> {
+async function run(json: boolean, options: Options): Promise<void> {
+  const { apply = false, acceptMissing: accepted = [], twoNodes = false } = options;
+  if (apply && options.acceptMissing !== undefined)
+    await confirm('open the gateway although transactions that were ordered are missing', options);
   const config = readConfig(['GATEWAY_ENV', 'CHAINS', 'ORDER_KEYS', 'DEPLOYMENT_ID', 'MPC_NODE_PEER_CERTS']);
   if (!config.ORDER_KEYS) throw new ConfigError('ORDER_KEYS is missing: what the nodes show cannot be verified');
   const acceptMissing = accepted === true ? 'stuck' : accepted;

@@ -18,6 +18,7 @@ import { isUuid, newId } from '../platform/ids';
 import { type AddressedSettler, withAddresses } from '../settlers/addresses';
 import { SettlerEntity } from '../settlers/entity';
 import { findWalletForUpdate } from '../wallets/lock';
+import { withReason } from './confirmation';
 import { auditedOperation } from './audited-operation';
 import { readyHouseWallet } from './house-wallet';
 import { currentOperator } from './operator';
@@ -76,7 +77,7 @@ export class SettlerOperations {
   }
 
   /** It takes nothing new and finishes what it has, until it is resumed. A primary settler leaves its role to nobody. */
-  async drain(id: string): Promise<AddressedSettler> {
+  async drain(id: string, reason?: string): Promise<AddressedSettler> {
     const { settlerId, status, isPrimary } = await this.find(id);
     if (status === 'ACTIVE')
       await auditedOperation(
@@ -85,7 +86,7 @@ export class SettlerOperations {
           action: 'settler.drained',
           clientId: null,
           subject: { type: 'settler', id: settlerId },
-          detail: { was_primary: isPrimary },
+          detail: { was_primary: isPrimary, ...withReason(reason) },
         },
         (manager) => manager.update(SettlerEntity, { settlerId }, { status: 'DRAINING', isPrimary: false }),
       );
@@ -93,24 +94,27 @@ export class SettlerOperations {
   }
 
   /** It takes new settlements again, and is not the primary settler until it is made that. Its coins were there all the time. */
-  async resume(id: string): Promise<AddressedSettler> {
+  async resume(id: string, reason?: string): Promise<AddressedSettler> {
     const { settlerId, status } = await this.find(id);
     if (status === 'DRAINING')
       await auditedOperation(
         this.deps.database,
-        { action: 'settler.resumed', clientId: null, subject: { type: 'settler', id: settlerId } },
+        { action: 'settler.resumed', clientId: null, subject: { type: 'settler', id: settlerId }, detail: withReason(reason) },
         (manager) => manager.update(SettlerEntity, { settlerId }, { status: 'ACTIVE' }),
       );
     return this.show(settlerId);
   }
 
   /** It takes the role of the chain's primary settler. @throws GatewayError business_error for one that is drained. */
-  async makePrimary(id: string): Promise<AddressedSettler> {
+  async makePrimary(id: string, reason?: string): Promise<AddressedSettler> {
     const { settlerId, chain, isPrimary } = await this.find(id);
     if (!isPrimary)
       await auditedOperation(
         this.deps.database,
-        { action: 'settler.made_primary', clientId: null, subject: { type: 'settler', id: settlerId }, detail: { chain } },
+        {
+          ...{ action: 'settler.made_primary', clientId: null, subject: { type: 'settler', id: settlerId } },
+          detail: { chain, ...withReason(reason) },
+        },
         async (manager) => {
           await leavePrimary(manager, chain);
           const { affected } = await manager.update(SettlerEntity, { settlerId, status: 'ACTIVE' }, { isPrimary: true });

@@ -13,7 +13,7 @@ import type { AddressedSettler } from '../settlers/addresses';
 import { reportSettlers, type SettlerReport } from '../settlers/report';
 import { AttestedKeys } from '../wallets/attested-keys';
 import { printRow, printRows } from './output';
-import { cannotBeUndone, confirm, type Confirmation } from './confirmation';
+import { cannotBeUndone, confirm, type Confirmation, hasReason, type Reasoned } from './confirmation';
 import type { Run } from './run';
 import type { Session } from './session';
 import { SettlerOperations } from './settler-operations';
@@ -116,14 +116,20 @@ export function addSettlerCommands(program: Command, run: Run): void {
     .command('status [chain]')
     .description('show what settlers have and have to do, on one chain or on all; runway: settlements that the balance pays for')
     .action(run(status));
-  settlers
-    .command('drain <settler-id>')
+  hasReason(settlers.command('drain <settler-id>'))
     .description('take a settler out of use: it finishes what it has, and is no primary settler any more; its coins stay with it')
-    .action(run(async (session, id: string) => printRow(settlerRow(await operations(session).drain(id)), session.json)));
-  settlers
-    .command('resume <settler-id>')
+    .action(
+      run(async (session, id: string, { reason }: Reasoned) =>
+        printRow(settlerRow(await operations(session).drain(id, reason)), session.json),
+      ),
+    );
+  hasReason(settlers.command('resume <settler-id>'))
     .description('take a drained settler into use again')
-    .action(run(async (session, id: string) => printRow(settlerRow(await operations(session).resume(id)), session.json)));
+    .action(
+      run(async (session, id: string, { reason }: Reasoned) =>
+        printRow(settlerRow(await operations(session).resume(id, reason)), session.json),
+      ),
+    );
   cannotBeUndone(settlers.command('withdraw <settler-id>'))
     .description(
       'send coins of a drained settler, of which nothing is open, to a destination that the signing nodes name themselves',
@@ -135,8 +141,11 @@ export function addSettlerCommands(program: Command, run: Run): void {
       'say whether the gateway would take the request now, and change nothing; the signing nodes are not asked',
     )
     .action(run(withdraw));
-  settlers
-    .command('primary <settler-id>')
+  hasReason(settlers.command('primary <settler-id>'))
     .description('make a settler the primary one of its chain')
-    .action(run(async (session, id: string) => printRow(settlerRow(await operations(session).makePrimary(id)), session.json)));
+    .action(
+      run(async (session, id: string, { reason }: Reasoned) =>
+        printRow(settlerRow(await operations(session).makePrimary(id, reason)), session.json),
+      ),
+    );
 }

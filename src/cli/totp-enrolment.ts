@@ -123,7 +123,7 @@ export function auditFactor(
   manager: EntityManager,
   user: TotpUser,
   action: AuditAction,
-  { outcome = 'success', detail = {} }: { outcome?: 'success' | 'refused'; detail?: Record<string, number> } = {},
+  { outcome = 'success', detail = {} }: { outcome?: 'success' | 'refused'; detail?: Record<string, number | string> } = {},
 ): Promise<void> {
   const subject = { type: 'user', id: user.userId };
   return audit(manager, { action, outcome, actor: currentOperator(), clientId: user.clientId, subject, detail });

@@ -13,6 +13,7 @@ import {
   type TotpUser,
   useRecoveryCode,
 } from './totp-enrolment';
+import { withReason } from './confirmation';
 
 export interface TotpStatus {
   user: TotpUser;
@@ -82,15 +83,15 @@ export class TotpOperations {
   }
 
   /** Removes the second factor and its recovery codes. @throws GatewayError not_found. */
-  async remove(reference: string): Promise<TotpUser> {
+  async remove(reference: string, reason?: string): Promise<TotpUser> {
     const sql = 'delete from user_totp where user_id = $1 returning user_id';
-    return this.change(reference, 'totp.removed', sql);
+    return this.change(reference, 'totp.removed', sql, reason);
   }
 
   /** Ends a lock after wrong codes. @throws GatewayError not_found. */
-  async unlock(reference: string): Promise<TotpUser> {
+  async unlock(reference: string, reason?: string): Promise<TotpUser> {
     const sql = 'update user_totp set failures = 0, locked_until = null, locks = 0 where user_id = $1 returning user_id';
-    return this.change(reference, 'mfa.unlocked', sql);
+    return this.change(reference, 'mfa.unlocked', sql, reason);
   }
 
   /**
@@ -123,12 +124,12 @@ export class TotpOperations {
     return { userId: user.user_id, clientId: user.client_id, name: user.name };
   }
 
-  private async change(reference: string, action: AuditAction, sql: string): Promise<TotpUser> {
+  private async change(reference: string, action: AuditAction, sql: string, reason?: string): Promise<TotpUser> {
     const user = await this.findUser(reference);
     return inTransaction(this.database, async (manager) => {
       const [rows] = await manager.query<[unknown[], number]>(sql, [user.userId]);
       if (rows.length === 0) throw notFound(`second factor of ${user.name}`);
-      await auditFactor(manager, user, action);
+      await auditFactor(manager, user, action, { detail: withReason(reason) });
       return user;
     });
   }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { renderUnicodeCompact } from 'uqr';
+import { cannotBeUndone, confirm, type Confirmation, hasReason, type Reasoned } from './confirmation';
 import type { Enrolment } from './totp-enrolment';
 import { TotpOperations } from './totp-operations';
 import { GatewayError } from '../platform/errors';
@@ -74,20 +75,23 @@ function addMaintenanceCommands(totp: Command, run: Run): void {
         printRow(row, session.json);
       }),
     );
-  for (const [verb, state, description] of [
-    ['remove', 'none', 'remove the second factor; requests that need it are then refused with MFA_NOT_ENABLED'],
-    ['unlock', 'unlocked', 'end a lock after wrong codes'],
-  ] as const) {
-    totp
-      .command(`${verb} <user>`)
-      .description(description)
-      .action(
-        run(async (session, reference: string) => {
-          const { userId, name } = await operations(session)[verb](reference);
-          printRow({ user_id: userId, user: name, state }, session.json);
-        }),
-      );
-  }
+  cannotBeUndone(totp.command('remove <user>'))
+    .description('remove the second factor; requests that need it are then refused with MFA_NOT_ENABLED')
+    .action(
+      run(async (session, reference: string, confirmation: Confirmation) => {
+        await confirm(`remove the second factor of ${reference}`, confirmation);
+        const { userId, name } = await operations(session).remove(reference, confirmation.reason);
+        printRow({ user_id: userId, user: name, state: 'none' }, session.json);
+      }),
+    );
+  hasReason(totp.command('unlock <user>'))
+    .description('end a lock after wrong codes')
+    .action(
+      run(async (session, reference: string, { reason }: Reasoned) => {
+        const { userId, name } = await operations(session).unlock(reference, reason);
+        printRow({ user_id: userId, user: name, state: 'unlocked' }, session.json);
+      }),
+    );
 }
 
 function show({ user, secret, uri }: Enrolment, json: boolean): void {

@@ -1,10 +1,11 @@
 import { type Client, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import type { DataSource } from 'typeorm';
+import { type DataSource, In } from 'typeorm';
 import { abandonUpdate, retryUpdate } from '../messages/transfer';
 import { transferWorkflowId } from '../messages/workflow-ids';
 import { audit, type AuditAction } from '../audit/log';
-import { withinMs } from '../platform/temporal';
+import { isOpenRun, withinMs } from '../platform/temporal';
+import { mapBounded } from '../platform/map-bounded';
 import { GatewayError, notFound } from '../platform/errors';
 import { isUuid, newId } from '../platform/ids';
 import { getSignedType } from '../signed-types';
@@ -13,12 +14,23 @@ import { findTimeline, type Timeline } from '../transactions/shown-rows';
 import { loadAttempts } from '../transfers/load-attempts';
 import { operatorActId } from '../transfers/operate/operator-acts';
 import { recordAbandonRequest, withdrawAbandonRequest } from '../transfers/operate/operator-requests';
+import { beforeAll, findClosed, findStarted, findUnended, type LostReason } from '../transfers/start/lost-workflows';
 import { startTransferWorkflow } from '../transfers/start/workflows';
 import { withReason } from './confirmation';
 import { currentOperator } from './operator';
-import { isOpen, whyNotAbandoned, whyNotStartedAgain } from './transfer-preconditions';
+import { whyNotAbandoned, whyNotStartedAgain } from './transfer-preconditions';
 
 const updateTimeoutMs = 15_000;
+/** Open transfers of whose workflow Temporal is asked: at most 10,000. */
+const pageSize = 100;
+const maxPages = 100;
+const askedAtOnce = 10;
+
+/** Open, and its workflow is not running. */
+export interface LostTransfer {
+  tx: TransactionEntity;
+  reason: LostReason;
+}
 
 export interface TransferFilter {
   clientId?: string;
@@ -59,6 +71,44 @@ export class TransferOperations {
     return this.database.manager.find(TransactionEntity, { where, order: { txId: 'DESC' }, take: limit });
   }
 
+  /**
+   * Open transfers whose workflow is not running, oldest first, with how it has closed. `isCut`: there may be more, since that many were
+   * found or asked about.
+   * @throws Error when Temporal does not respond.
+   */
+  async listWithoutWorkflow(limit: number): Promise<{ rows: LostTransfer[]; isCut: boolean }> {
+    const { manager } = this.database;
+    const lost: { txId: string; reason: LostReason }[] = [];
+    let after = beforeAll;
+    for (let page = 0; page < maxPages; page += 1) {
+      const open = await findStarted(manager, after, pageSize);
+      const closed = await mapBounded(open, askedAtOnce, async ({ txId }) => ({
+        txId,
+        reason: await findClosed(this.temporal, txId),
+      }));
+      const candidates = closed.flatMap(({ txId, reason }) => (reason === null ? [] : [{ txId, reason }]));
+      // read after Temporal was asked: a transaction ends before its workflow does
+      const unended = await findUnended(
+        manager,
+        candidates.map(({ txId }) => txId),
+      );
+      lost.push(...candidates.filter(({ txId }) => unended.has(txId)));
+      after = open.at(-1)?.txId ?? after;
+      if (open.length < pageSize) return { rows: await this.loadLost(lost.slice(0, limit)), isCut: lost.length > limit };
+      if (lost.length >= limit) break;
+    }
+    return { rows: await this.loadLost(lost.slice(0, limit)), isCut: true };
+  }
+
+  private async loadLost(lost: readonly { txId: string; reason: LostReason }[]): Promise<LostTransfer[]> {
+    const txs = await this.database.manager.findBy(TransactionEntity, { txId: In(lost.map(({ txId }) => txId)) });
+    const byId = new Map(txs.map((tx) => [tx.txId, tx]));
+    return lost.flatMap(({ txId, reason }) => {
+      const tx = byId.get(txId);
+      return tx ? [{ tx, reason }] : [];
+    });
+  }
+
   async show(txId: string): Promise<TransferReport> {
     const tx = await this.find(txId);
     const timeline = await findTimeline(this.database.manager, txId);
@@ -78,25 +128,19 @@ export class TransferOperations {
   /**
    * Asks the workflow to resume the transfer, whatever the status: only the workflow knows whether it waits for an operator. If it has
    * closed although the transfer has not ended (it was terminated, or the workflow service lost its data), a new run is started, which
-   * continues from the state in the database. Returns the workflow's answer.
+   * continues from the state in the database. `reason`: of the operator, for the audit log. Returns the workflow's answer.
    * @throws GatewayError business_error when there is nothing to retry, or the workflow refuses.
    */
-  async retry(txId: string): Promise<string> {
+  async retry(txId: string, reason?: string): Promise<string> {
     const tx = await this.find(txId);
-    const updateId = newId();
-    if (await this.isRunning(txId))
-      return this.audited(
-        'transfer.retried',
-        tx,
-        async () => {
-          await this.withdraw(txId);
-          return this.update(txId, retryUpdate, updateId);
-        },
-        { auditId: operatorActId({ txId, act: 'retry', actId: updateId }) },
-      );
+    if (await this.isRunning(txId)) {
+      const updateId = newId();
+      const auditId = operatorActId({ txId, act: 'retry', actId: updateId });
+      return this.audited('transfer.retried', tx, () => this.resume(txId, updateId), { auditId, reason });
+    }
     const refusal = whyNotStartedAgain(tx);
     if (refusal) throw refusal;
-    return this.audited('transfer.retried', tx, () => this.startAgain(tx));
+    return this.audited('transfer.retried', tx, () => this.startAgain(tx), { reason });
   }
 
   /**
@@ -126,6 +170,11 @@ export class TransferOperations {
     };
     const auditId = operatorActId({ txId, act: 'abandon', actId: updateId });
     return this.audited('transfer.abandoned', tx, abandoning, { auditId, reason });
+  }
+
+  private async resume(txId: string, updateId: string): Promise<string> {
+    await this.withdraw(txId);
+    return this.update(txId, retryUpdate, updateId);
   }
 
   private withdraw(txId: string): Promise<void> {
@@ -171,7 +220,7 @@ export class TransferOperations {
   private async isRunning(txId: string): Promise<boolean> {
     const handle = this.temporal.workflow.getHandle(transferWorkflowId(txId));
     try {
-      return isOpen(await withinMs(this.temporal, updateTimeoutMs, () => handle.describe()));
+      return isOpenRun(await withinMs(this.temporal, updateTimeoutMs, () => handle.describe()));
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) return false;
       throw error;

@@ -1,12 +1,8 @@
-import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { GatewayError } from '../platform/errors';
 import type { TransactionEntity } from '../transactions/entity';
 import { isEnded } from '../transactions/state';
 
 /** What the commands about transfers and `gateway explain` decide by. */
-
-export const isOpen = ({ status }: Pick<WorkflowExecutionDescription, 'status'>): boolean =>
-  status.name === 'RUNNING' || status.name === 'PAUSED';
 
 /** Why a workflow that is not running is not started again; null: it is. */
 export const whyNotStartedAgain = (tx: TransactionEntity): GatewayError | null =>

@@ -4,7 +4,7 @@ import { addTransferHistory } from './transfer-history';
 import { TransferOperations } from './transfer-operations';
 import { formatAmount } from '../platform/money';
 import { outboundStatuses, type TransactionEntity, type TransactionStatus } from '../transactions/entity';
-import { cannotBeUndone, confirm, type Confirmation } from './confirmation';
+import { cannotBeUndone, confirm, type Confirmation, hasReason, type Reasoned } from './confirmation';
 import type { Run } from './run';
 import { toLimit } from './options';
 import { print, printRow, printRows } from './output';
@@ -23,6 +23,22 @@ const transferRow = (tx: TransactionEntity) => ({
 });
 const toOperations = ({ database, temporal }: Session) => new TransferOperations(database, temporal);
 
+interface ListOptions {
+  status?: TransactionStatus;
+  client?: string;
+  withoutWorkflow?: true;
+  limit: number;
+}
+
+async function listWithoutWorkflow(session: Session, limit: number): Promise<void> {
+  const { rows, isCut } = await toOperations(session).listWithoutWorkflow(limit);
+  printRows(
+    rows.map(({ tx, reason }) => ({ ...transferRow(tx), workflow: reason })),
+    session.json,
+  );
+  if (isCut) process.stderr.write('There may be more: repeat the command with a higher --limit, or when these run again\n');
+}
+
 /** transfers */
 export function addTransferCommands(program: Command, run: Run): void {
   const transfers = program.command('transfers').description('transfers of all clients');
@@ -31,9 +47,16 @@ export function addTransferCommands(program: Command, run: Run): void {
     .description('list transfers, newest first')
     .addOption(new Option('--status <status>', 'only transfers in this status').choices(outboundStatuses))
     .option('--client <client>', 'only transfers of this client, by id or name')
+    .addOption(
+      new Option(
+        '--without-workflow',
+        'only those that are open, oldest first, while their workflow is not running: `retry` starts it again',
+      ).conflicts(['status', 'client']),
+    )
     .option('--limit <number>', 'maximum number of transfers', toLimit, 50)
     .action(
-      run(async (session, options: { status?: TransactionStatus; client?: string; limit: number }) => {
+      run(async (session, options: ListOptions) => {
+        if (options.withoutWorkflow) return listWithoutWorkflow(session, options.limit);
         const { status, client: reference, limit } = options;
         const client = reference === undefined ? undefined : await new ClientOperations(session.database).findClient(reference);
         const filter = { limit, ...(status && { status }), ...(client && { clientId: client.clientId }) };
@@ -62,14 +85,13 @@ export function addTransferCommands(program: Command, run: Run): void {
       }),
     );
   addTransferHistory(transfers, run);
-  transfers
-    .command('retry <tx-id>')
+  hasReason(transfers.command('retry <tx-id>'))
     .description(
       'resume a transfer that waits for an operator, or start its lost workflow again; prints the answer of the workflow',
     )
     .action(
-      run(async (session, txId: string) =>
-        printRow({ tx_id: txId, status: await toOperations(session).retry(txId) }, session.json),
+      run(async (session, txId: string, { reason }: Reasoned) =>
+        printRow({ tx_id: txId, status: await toOperations(session).retry(txId, reason) }, session.json),
       ),
     );
   cannotBeUndone(transfers.command('abandon <tx-id>'))

@@ -4,6 +4,7 @@ import { GatewayError, invalidParameter, notFound } from '../platform/errors';
 import { houseClientId } from '../platform/house';
 import { isUuid } from '../platform/ids';
 import { WalletEntity } from '../wallets/entity';
+import { type Reasoned, withReason } from './confirmation';
 import { auditedOperation } from './audited-operation';
 
 export interface WalletLimit {
@@ -14,6 +15,12 @@ export interface WalletLimit {
 }
 
 /** What operators set on wallets and accounts; audited in the same database transaction. */
+/** In display units, or `none`. */
+export interface LimitChange extends Reasoned {
+  maxSingle?: string;
+  maxDaily?: string;
+}
+
 export class WalletOperations {
   constructor(private readonly database: DataSource) {}
 
@@ -26,20 +33,25 @@ export class WalletOperations {
   }
 
   /** Its transfers and new accounts are refused from now on; transfers in progress continue. */
-  suspend(walletId: string): Promise<WalletEntity> {
-    return this.move(walletId, 'ACTIVE', 'SUSPENDED');
+  suspend(walletId: string, reason?: string): Promise<WalletEntity> {
+    return this.move(walletId, 'ACTIVE', 'SUSPENDED', reason);
   }
 
-  resume(walletId: string): Promise<WalletEntity> {
-    return this.move(walletId, 'SUSPENDED', 'ACTIVE');
+  resume(walletId: string, reason?: string): Promise<WalletEntity> {
+    return this.move(walletId, 'SUSPENDED', 'ACTIVE', reason);
   }
 
-  private async move(walletId: string, from: WalletEntity['status'], to: WalletEntity['status']): Promise<WalletEntity> {
+  private async move(
+    walletId: string,
+    from: WalletEntity['status'],
+    to: WalletEntity['status'],
+    reason?: string,
+  ): Promise<WalletEntity> {
     const wallet = await this.find(walletId);
     if (wallet.status === to) return wallet;
     await auditedOperation(
       this.database,
-      { action: to === 'SUSPENDED' ? 'wallet.suspended' : 'wallet.resumed', ...about(wallet) },
+      { action: to === 'SUSPENDED' ? 'wallet.suspended' : 'wallet.resumed', ...about(wallet), detail: withReason(reason) },
       async (manager) => {
         const { affected } = await manager.update(
           WalletEntity,
@@ -63,7 +75,7 @@ export class WalletOperations {
   }
 
   /** Amounts in display units; what is left out stays as it was, `none` lifts it. */
-  async setLimit(walletId: string, symbol: string, limits: { maxSingle?: string; maxDaily?: string }): Promise<WalletLimit> {
+  async setLimit(walletId: string, symbol: string, limits: LimitChange): Promise<WalletLimit> {
     const wallet = await this.find(walletId);
     if (limits.maxSingle === undefined && limits.maxDaily === undefined)
       throw invalidParameter('limit', 'give --max-single, --max-daily or both');
@@ -72,6 +84,7 @@ export class WalletOperations {
       symbol,
       ...(limits.maxSingle !== undefined && { max_single: single }),
       ...(limits.maxDaily !== undefined && { max_daily: daily }),
+      ...withReason(limits.reason),
     };
     await auditedOperation(this.database, { action: 'wallet.limit_changed', ...about(wallet), detail }, (manager) =>
       manager.query(
@@ -96,9 +109,9 @@ export class WalletOperations {
     );
   }
 
-  async clearLimit(walletId: string, symbol: string): Promise<void> {
+  async clearLimit(walletId: string, symbol: string, reason?: string): Promise<void> {
     const wallet = await this.find(walletId);
-    const detail = { symbol, max_single: null, max_daily: null };
+    const detail = { symbol, max_single: null, max_daily: null, ...withReason(reason) };
     await auditedOperation(this.database, { action: 'wallet.limit_changed', ...about(wallet), detail }, (manager) =>
       manager.query(`delete from wallet_limits where wallet_id = $1 and symbol = $2`, [walletId, symbol]),
     );
@@ -114,7 +127,7 @@ export class WalletOperations {
     });
   }
 
-  async setAccountStatus(accountId: string, status: AccountEntity['status']): Promise<AccountEntity> {
+  async setAccountStatus(accountId: string, status: AccountEntity['status'], reason?: string): Promise<AccountEntity> {
     const account = isUuid(accountId) ? await this.database.manager.findOneBy(AccountEntity, { accountId }) : null;
     if (!account) throw notFound(`account ${accountId}`);
     await auditedOperation(
@@ -123,7 +136,7 @@ export class WalletOperations {
         action: status === 'ACTIVE' ? 'account.enabled' : 'account.disabled',
         clientId: account.clientId,
         subject: { type: 'account', id: account.accountId },
-        detail: { before: account.status },
+        detail: { before: account.status, ...withReason(reason) },
       },
       (manager) => manager.update(AccountEntity, { accountId }, { status }),
     );

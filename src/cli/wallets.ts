@@ -9,10 +9,10 @@ import { acceptCount } from './accept-count';
 import { AssetOperations, balanceRow } from './asset-operations';
 import { bindKeyAgain } from './bind-key';
 import { ClientOperations } from './client-operations';
-import { type WalletLimit, WalletOperations } from './wallet-operations';
+import { type WalletLimit, WalletOperations, type LimitChange } from './wallet-operations';
 import type { WalletEntity } from '../wallets/entity';
 import type { LedgerAccountEntity } from '../ledger/entity';
-import { cannotBeUndone, confirm, type Confirmation } from './confirmation';
+import { cannotBeUndone, confirm, type Confirmation, hasReason, type Reasoned } from './confirmation';
 import { toLimit } from './options';
 import type { Run } from './run';
 import type { CountUsed } from '../transfers/rebuild/missing-ordinals';
@@ -54,14 +54,20 @@ export function addWalletCommands(program: Command, run: Run): void {
         printRows((await operations(session).list(client?.clientId)).map(walletRow), session.json);
       }),
     );
-  wallet
-    .command('suspend <wallet-id>')
+  hasReason(wallet.command('suspend <wallet-id>'))
     .description('refuse new transfers and accounts of a wallet')
-    .action(run(async (session, id: string) => printRow(walletRow(await operations(session).suspend(id)), session.json)));
-  wallet
-    .command('resume <wallet-id>')
+    .action(
+      run(async (session, id: string, { reason }: Reasoned) =>
+        printRow(walletRow(await operations(session).suspend(id, reason)), session.json),
+      ),
+    );
+  hasReason(wallet.command('resume <wallet-id>'))
     .description('activate a suspended wallet again')
-    .action(run(async (session, id: string) => printRow(walletRow(await operations(session).resume(id)), session.json)));
+    .action(
+      run(async (session, id: string, { reason }: Reasoned) =>
+        printRow(walletRow(await operations(session).resume(id, reason)), session.json),
+      ),
+    );
   wallet
     .command('bind <wallet-id>')
     .description(
@@ -118,12 +124,11 @@ export function addWalletCommands(program: Command, run: Run): void {
     ['disable', 'INACTIVE'],
     ['enable', 'ACTIVE'],
   ] as const) {
-    account
-      .command(`${verb} <account-id>`)
+    hasReason(account.command(`${verb} <account-id>`))
       .description(`${verb} an account`)
       .action(
-        run(async (session, id: string) =>
-          printRow(accountRow(await operations(session).setAccountStatus(id, status)), session.json),
+        run(async (session, id: string, { reason }: Reasoned) =>
+          printRow(accountRow(await operations(session).setAccountStatus(id, status, reason)), session.json),
         ),
       );
   }
@@ -160,15 +165,14 @@ function knownSymbols(): string[] {
 }
 
 function addLimitCommands(limit: Command, run: Run): void {
-  limit
-    .command('set')
+  hasReason(limit.command('set'))
     .argument('<wallet-id>')
     .addArgument(new Argument('<symbol>').choices(knownSymbols()))
     .description('set limits, in display units')
     .option('--max-single <amount>', 'largest single amount, or none')
     .option('--max-daily <amount>', 'largest sum in 24 hours, or none')
     .action(
-      run(async (session, id: string, symbol: string, options: { maxSingle?: string; maxDaily?: string }) =>
+      run(async (session, id: string, symbol: string, options: LimitChange) =>
         printRow(limitRow(await operations(session).setLimit(id, symbol, options)), session.json),
       ),
     );
@@ -176,12 +180,11 @@ function addLimitCommands(limit: Command, run: Run): void {
     .command('show <wallet-id>')
     .description('show the limits of a wallet')
     .action(run(async (session, id: string) => printRows((await operations(session).limits(id)).map(limitRow), session.json)));
-  limit
-    .command('clear <wallet-id> <symbol>')
+  hasReason(limit.command('clear <wallet-id> <symbol>'))
     .description('remove both limits of a symbol')
     .action(
-      run(async (session, id: string, symbol: string) => {
-        await operations(session).clearLimit(id, symbol);
+      run(async (session, id: string, symbol: string, { reason }: Reasoned) => {
+        await operations(session).clearLimit(id, symbol, reason);
         if (session.json) printRow(limitRow({ symbol, maxSingle: null, maxDaily: null }), true);
         else print(`${symbol} has no limit now`);
       }),

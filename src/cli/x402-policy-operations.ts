@@ -9,6 +9,7 @@ import { inTransaction } from '../platform/database';
 import { invalidParameter } from '../platform/errors';
 import { formatAmount } from '../platform/money';
 import { noPolicy, readPolicies, type X402Policy } from '../x402/policies';
+import { type Reasoned, withReason } from './confirmation';
 import { readAmount } from './amounts';
 import { currentOperator } from './operator';
 
@@ -26,7 +27,7 @@ export interface ShownPolicy {
 }
 
 /** Options of the command line. Omitted values stay unchanged. */
-export type X402PolicyChange = Partial<ShownPolicy>;
+export type X402PolicyChange = Partial<ShownPolicy> & Reasoned;
 
 /** Operations on what the house pays for its clients. */
 export class X402PolicyOperations {
@@ -67,6 +68,7 @@ export class X402PolicyOperations {
         detail: {
           ...{ chain, settle, gas_per_day: gasPerDay, sponsor_permit: sponsorPermit, sponsor_approval: sponsorApproval },
           ...{ top_up_per_day: topUpPerDay, wallet_factories: walletFactories, failures_per_payer: failuresPerPayer },
+          ...withReason(options.reason),
         },
       });
       return shown;

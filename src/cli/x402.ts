@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { getFamily } from '../chains/families';
 import { loadRegistry } from '../chains/registry';
 import { readConfig } from '../platform/config';
+import { hasReason } from './confirmation';
 import { ClientOperations } from './client-operations';
 import { printRow } from './output';
 import type { Run } from './run';
@@ -10,10 +11,7 @@ import { type X402PolicyChange, X402PolicyOperations } from './x402-policy-opera
 
 /** x402 */
 export function addX402Commands(program: Command, run: Run): void {
-  program
-    .command('x402')
-    .description('x402 payments')
-    .command('policy <client> <chain>')
+  hasReason(program.command('x402').description('x402 payments').command('policy <client> <chain>'))
     .description('show or set what the house pays for a client (by id or name) on a chain, in display units of its native coin')
     .option('--settle <rule>', 'allow or refuse: the client may have payments settled')
     .option('--gas-per-day <amount>', 'highest fees of its settlements in 24 hours, or unlimited')

@@ -6,7 +6,8 @@ import { metrics } from '../platform/metrics';
 import type { SettlerWatch } from '../settlers/watch';
 import { collectFollowers, collectKeyPool, collectOutbox, collectWebhooks } from './backlogs';
 import { chainBlockTime, collectionDuration, collectionFailures, keyPoolSize } from './metrics';
-import { collectBroadcasts, collectHeld, collectOpen, collectParked } from './open-transactions';
+import { collectApprovals, collectBroadcasts, collectHeld, collectOpen, collectParked } from './open-transactions';
+import type { WorkflowSweep } from './workflow-sweep';
 
 /** Values that are older are said to be stale: four rounds of the worker's job. */
 const staleAfterMs = 60_000;
@@ -14,6 +15,7 @@ const staleAfterMs = 60_000;
 export const collections = [
   'open',
   'parked',
+  'approvals',
   'held',
   'broadcasts',
   'followers',
@@ -21,6 +23,7 @@ export const collections = [
   'webhooks',
   'key_pool',
   'settlers',
+  'workflows',
 ] as const;
 export type Collection = (typeof collections)[number];
 
@@ -30,7 +33,7 @@ let isCollecting = false;
 
 new Gauge({
   name: 'gateway_collection_stale',
-  help: '1 while metrics that are read from the database are older than 60 seconds: they show what was so when they were last read',
+  help: '1 while metrics that are read from the database or Temporal are older than 60 seconds: they show what was so when they were last read',
   labelNames: ['collection'] as const,
   registers: [metrics],
   collect() {
@@ -50,11 +53,12 @@ export interface CollectorOptions {
   /** KEY_POOL_SIZE. */
   poolSize: number;
   settlers: SettlerWatch;
+  workflows: WorkflowSweep;
   log: Pick<Logger, 'warn'>;
 }
 
 /**
- * Reads what the database alone knows into gauges. A scrape never waits for it: it shows what was read last, and whether that is stale.
+ * Reads what the database alone knows into gauges, and what Temporal says of it. A scrape never waits for it: it shows what was read last, and whether that is stale.
  * Once per process.
  */
 export class Collector {
@@ -62,10 +66,11 @@ export class Collector {
   private readonly reads: Record<Collection, (manager: EntityManager) => Promise<void>>;
 
   constructor(private readonly options: CollectorOptions) {
-    const { registry, poolSize, settlers } = options;
+    const { registry, poolSize, settlers, workflows } = options;
     this.reads = {
       open: (manager) => collectOpen(manager, registry),
       parked: collectParked,
+      approvals: (manager) => collectApprovals(manager, registry),
       held: (manager) => collectHeld(manager, registry),
       broadcasts: (manager) => collectBroadcasts(manager, registry),
       followers: (manager) => collectFollowers(manager, registry),
@@ -73,6 +78,7 @@ export class Collector {
       webhooks: collectWebhooks,
       key_pool: (manager) => collectKeyPool(manager, poolSize),
       settlers: (manager) => settlers.run(manager),
+      workflows: (manager) => workflows.run(manager),
     };
     isCollecting = true;
     keyPoolSize.set(poolSize);
@@ -90,8 +96,7 @@ export class Collector {
         this.failing.delete(collection);
       } catch (err) {
         collectionFailures.inc({ collection });
-        if (!this.failing.has(collection))
-          this.options.log.warn({ err, collection }, 'metrics could not be read from the database');
+        if (!this.failing.has(collection)) this.options.log.warn({ err, collection }, 'metrics could not be read');
         this.failing.add(collection);
       }
       end();

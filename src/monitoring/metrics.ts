@@ -26,6 +26,23 @@ export const parkedTransactions = gauge('transactions_parked', 'Transactions in 
   'type',
   'failure_code',
 ]);
+export const oldestParked = gauge(
+  'transactions_parked_oldest_age_seconds',
+  'Time since the first of these was parked, whatever it was parked for then',
+  ['chain', 'type', 'failure_code'],
+);
+
+export const approvalsExpiring = gauge(
+  'approvals_expiring',
+  'Transfers that wait for an approval and have less than an hour left, or less than a quarter of the time that they have in all',
+  ['chain'],
+);
+
+export const transactionsWithoutWorkflow = gauge(
+  'transactions_without_workflow',
+  'Open transactions whose workflow is not running, by how it has closed; missing: Temporal knows none. At most 10000 are counted',
+  ['chain', 'type', 'reason'],
+);
 
 export const lockedAmount = gauge(
   'locked_amount',

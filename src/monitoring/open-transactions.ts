@@ -43,12 +43,37 @@ export async function collectOpen(manager: EntityManager, registry: ChainRegistr
 
 /** By the code that says why. */
 export async function collectParked(manager: EntityManager): Promise<void> {
-  const rows = await manager.query<{ chain: string; type: string; failure_code: string; count: number }[]>(
-    `select chain, transaction_type as type, coalesce(failure_code, 'none') as failure_code, count(*)::int as count
-       from transactions where ended_at is null and status = 'NEEDS_ATTENTION' group by chain, transaction_type, failure_code`,
+  const rows = await manager.query<{ chain: string; type: string; failure_code: string; count: number; age: number }[]>(
+    `select chain, transaction_type as type, coalesce(failure_code, 'none') as failure_code, count(*)::int as count, ${age('min(p.at)')} as age
+       from transactions t
+      cross join lateral (select max(at) as at from transaction_events e where e.tx_id = t.tx_id and e.status = t.status) p
+      where t.ended_at is null and t.status = 'NEEDS_ATTENTION' group by chain, transaction_type, failure_code`,
   );
   gauges.parkedTransactions.reset();
-  for (const { count, ...labels } of rows) gauges.parkedTransactions.set(labels, count);
+  gauges.oldestParked.reset();
+  for (const { count, age: seconds, ...labels } of rows) {
+    gauges.parkedTransactions.set(labels, count);
+    gauges.oldestParked.set(labels, seconds);
+  }
+}
+
+/** Of a wait that is shorter than four hours in all, a quarter of it is near its end. */
+const expiringHours = 1;
+
+/** Approvals that are about to expire. */
+export async function collectApprovals(manager: EntityManager, registry: ChainRegistry): Promise<void> {
+  const rows = await manager.query<{ chain: string; count: number }[]>(
+    `select t.chain, count(*)::int as count
+       from transactions t
+      cross join lateral (select max(at) as at from transaction_events e where e.tx_id = t.tx_id and e.status = t.status) w
+      where t.ended_at is null and t.status = 'AWAITING_APPROVAL'
+        and t.approval_expires_at - clock_timestamp() < least(make_interval(hours => $1), (t.approval_expires_at - w.at) / 4)
+      group by t.chain`,
+    [expiringHours],
+  );
+  gauges.approvalsExpiring.reset();
+  for (const { name: chain } of registry.all) gauges.approvalsExpiring.set({ chain }, 0);
+  for (const { chain, count } of rows) gauges.approvalsExpiring.set({ chain }, count);
 }
 
 interface HeldRow {

@@ -63,6 +63,22 @@ export const failureCodes = {
 
 export type FailureCode = keyof typeof failureCodes;
 
+/**
+ * Codes of answers and of signing nodes to each other alone: no transaction is parked or ends with one. Each of the others has a paragraph in
+ * docs/runbook/failure-codes.md.
+ */
+const answerCodes: ReadonlySet<FailureCode> = new Set([
+  ...(['invalid_address', 'asset_already_exists', 'unauthorized', 'invalid_credentials', 'address_differs'] as const),
+  ...(['MFA_REQUIRED', 'MFA_NOT_ENABLED', 'MFA_INVALID', 'approver_is_requester', 'not_awaiting_approval'] as const),
+  ...(['SECURITY_FACTOR_NOT_FOUND', 'SECURITY_FACTOR_ALREADY_EXISTS', 'external_id_in_use', 'method_not_allowed'] as const),
+  ...(['idempotency_in_progress', 'idempotency_key_reused', 'payload_too_large', 'unsupported_media_type'] as const),
+  ...(['rate_limited', 'outcome_unknown', 'reconcile_required'] as const),
+]);
+
+/** Where operators read what it means that a transaction has this code; null: none has it. */
+export const runbookOf = (code: FailureCode): string | null =>
+  answerCodes.has(code) ? null : `docs/runbook/failure-codes.md#${code}`;
+
 /** True for every string that is one of the codes. */
 export function isFailureCode(value: unknown): value is FailureCode {
   return typeof value === 'string' && Object.hasOwn(failureCodes, value);

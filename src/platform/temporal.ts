@@ -1,4 +1,10 @@
-import { Client, Connection, isGrpcServiceError, type WorkflowClientInterceptor } from '@temporalio/client';
+import {
+  Client,
+  Connection,
+  isGrpcServiceError,
+  type WorkflowClientInterceptor,
+  type WorkflowExecutionDescription,
+} from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { readVariable } from './config';
@@ -54,6 +60,10 @@ export function isTemporalDown(error: unknown): boolean {
 
 /** True when Temporal has no such run, or none any more; of calls that the SDK does not answer with a WorkflowNotFoundError itself. */
 export const isRunMissing = (error: unknown): boolean => findGrpcStatus(error) === grpcStatus.notFound;
+
+/** True for a run that goes on, or will once an operator lets it. */
+export const isOpenRun = ({ status }: Pick<WorkflowExecutionDescription, 'status'>): boolean =>
+  status.name === 'RUNNING' || status.name === 'PAUSED';
 
 /** Runs calls to Temporal with a deadline. */
 export function withinMs<T>(client: Client, timeoutMs: number, calls: () => Promise<T>): Promise<T> {

@@ -1,6 +1,8 @@
+import type { Client } from '@temporalio/client';
 import { getFamily } from '../chains/families';
 import type { ChainRegistry } from '../chains/registry';
 import { Collector } from '../monitoring/collector';
+import { WorkflowSweep } from '../monitoring/workflow-sweep';
 import { createDatabase } from '../platform/database';
 import { connectAs } from '../platform/database-login';
 import type { Logger } from '../platform/logging';
@@ -13,6 +15,7 @@ const statementTimeoutMs = 3_000;
 export interface MetricsOptions {
   /** A login of the worker. */
   databaseUrl: string;
+  temporal: Client;
   registry: ChainRegistry;
   /** KEY_POOL_SIZE. */
   poolSize: number;
@@ -24,9 +27,10 @@ export interface MetricsOptions {
  * Reads the worker's metrics from the database until `stop`, over one connection of its own. Nothing waits for it, and it never rejects:
  * while it cannot connect `gateway_collection_stale` is 1.
  */
-export async function readMetrics({ databaseUrl: url, log, stop, ...options }: MetricsOptions): Promise<void> {
+export async function readMetrics({ databaseUrl: url, temporal, log, stop, ...options }: MetricsOptions): Promise<void> {
   const database = createDatabase({ url, poolSize: 1, applicationName: 'gateway-metrics', statementTimeoutMs });
-  const collector = new Collector({ ...options, database, settlers: new SettlerWatch(getFamily, log), log });
+  const settlers = new SettlerWatch(getFamily, log);
+  const collector = new Collector({ ...options, database, settlers, workflows: new WorkflowSweep(temporal, log), log });
   const run = async () => {
     if (!database.isInitialized) await connectAs(database, 'gateway_worker');
     await collector.run();

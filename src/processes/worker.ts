@@ -33,7 +33,7 @@ import { countSponsored } from '../x402/settlement/send-approval';
 import { observationSignaller, startCancelReopened, transferWorkflowsOn } from '../transfers/start/workflows';
 import { GenerationLimits } from '../wallets/generation-limits';
 import { keyGenerationOn } from '../wallets/key-generation';
-import { startFollowers } from './followers';
+import { restartLostFollowers, startFollowers } from './followers';
 import { runPeriodically } from './periodic-jobs';
 import { answers, runMain, shutdownSignal, untilUp } from './process';
 import { readMetrics } from './read-metrics';
@@ -107,7 +107,7 @@ runMain('worker', async () => {
   });
 
   const { DATABASE_URL: databaseUrl, KEY_POOL_SIZE: poolSize } = config;
-  const reading = readMetrics({ databaseUrl, registry, poolSize, log: logger, stop });
+  const reading = readMetrics({ databaseUrl, temporal, registry, poolSize, log: logger, stop });
   await untilUp('Postgres', () => connectAs(database, 'gateway_worker'), logger, stop);
   const connection = await untilUp('Temporal', () => connectWorkers(), logger, stop);
   if (!connection) return;
@@ -209,14 +209,21 @@ runMain('worker', async () => {
     log: logger,
     stop,
   });
+  const followers = startFollowers(temporal, registry, logger, stop);
+  const followersAgain = {
+    name: 'start lost followers again',
+    everyMs: 60_000,
+    run: () => restartLostFollowers(temporal, registry, logger),
+  };
   const runs = Promise.all([
     runUntil(main, stop),
     ...jobs.map((job) => runPeriodically(job, logger, stop)),
     webhooks,
     reading,
     ...[...clients.values()].map(runChain),
+    followers.then(() => runPeriodically(followersAgain, logger, stop)),
   ]);
-  await Promise.race([runs, startFollowers(temporal, registry, logger, stop)]);
+  await Promise.race([runs, followers]);
   running.workers = true;
   logger.info('worker is running');
   try {

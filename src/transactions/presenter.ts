@@ -1,3 +1,4 @@
+import { type FailureCode, failureCodes } from '../platform/codes';
 import { formatAmount } from '../platform/money';
 import type { TransactionEntity } from './entity';
 import type { TransactionDetailView, TransactionPageView, TransactionView } from './schema';
@@ -68,7 +69,7 @@ export function presentTransactionDetails({ details, isOwnAddress, live }: LiveT
     confirmations: countConfirmations(blockNumber, headBlock),
     required_confirmations: tx.requiredConfirmations,
     block_number: blockNumber === null ? null : Number(blockNumber),
-    failure: tx.failureCode === null ? null : { code: tx.failureCode, message: tx.failureMessage ?? '' },
+    failure: presentFailure(tx),
     approval: tx.approvalExpiresAt && {
       expires_at: tx.approvalExpiresAt.toISOString(),
       approved_by: tx.approvedBy,
@@ -77,9 +78,27 @@ export function presentTransactionDetails({ details, isOwnAddress, live }: LiveT
     screening: tx.screeningNote === null ? null : { code: 'address_blacklisted', message: tx.screeningNote },
     timeline: timeline.map(({ status, at }) => ({ status, at: at.toISOString() })),
     updated_at: tx.updatedAt.toISOString(),
-    live: live && { step: live.step, attempt: live.attempt, detail: live.detail },
+    live: live && { step: live.step, attempt: live.attempt, detail: presentDetail(tx, live.detail) },
   };
 }
+
+type Failed = Pick<TransactionEntity, 'status' | 'failureCode' | 'failureMessage'>;
+
+/**
+ * What a client reads of a failure. Why a transaction is parked is for operators: it may name signing nodes, endpoints and their words. Its client
+ * gets the code with a sentence of its own.
+ */
+export const presentFailure = ({
+  status,
+  failureCode: code,
+  failureMessage,
+}: Failed): { code: FailureCode; message: string } | null =>
+  code === null ? null : { code, message: status === 'NEEDS_ATTENTION' ? parkedSentence(code) : (failureMessage ?? '') };
+
+const parkedSentence = (code: FailureCode): string => `${failureCodes[code].title}. An operator of the gateway has to decide`;
+
+const presentDetail = ({ status, failureCode }: Failed, detail: string): string =>
+  status === 'NEEDS_ATTENTION' && failureCode !== null ? parkedSentence(failureCode) : detail;
 
 /** Inclusion is depth 1, also while the follower's stored head lags behind the block. */
 function countConfirmations(block: bigint | null, head: bigint | null): number {

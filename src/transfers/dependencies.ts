@@ -2,7 +2,6 @@ import type { DataSource } from 'typeorm';
 import type { ChainClient } from '../chains/chain-client';
 import type { GetFamily } from '../chains/family';
 import type { ChainRegistry } from '../chains/registry';
-import type { AlertLog } from '../ledger/accounts';
 import type { NodeKeys } from '../mpc/identity';
 import type { Alarms } from '../platform/alarms';
 import type { Logger } from '../platform/logging';
@@ -20,7 +19,7 @@ export interface TransferDependencies {
   approvalWaitSeconds: number;
   /** Starts what a step has made, directly after its commit; absent: the dispatcher does. */
   outbox?: Pick<WorkflowOutbox, 'deliverSoon'>;
-  log: AlertLog;
+  log: Pick<Logger, 'error' | 'warn'>;
 }
 
 /** Dependencies of the authoriser's steps. */

@@ -15,6 +15,10 @@ const events: Record<EventKind, { summary: string; data: Joi.Schema }> = {
     summary: 'A transfer, or a deposit that a reorganisation took back, changed its status',
     data: eventTransactionView,
   },
+  'transaction.needs_attention': {
+    summary: 'It waits for an operator; its funds stay locked',
+    data: eventTransactionView,
+  },
   'deposit.detected': { summary: 'A deposit was seen, perhaps before a block holds it', data: eventTransactionView },
   'deposit.confirmed': { summary: 'A deposit was credited', data: eventTransactionView },
   'security_factor.changed': {

@@ -1,5 +1,6 @@
+import type { FailureCode } from '../platform/codes';
 import { formatAmount } from '../platform/money';
-import { presentListedTransaction } from '../transactions/presenter';
+import { presentFailure, presentListedTransaction } from '../transactions/presenter';
 import type { TransactionStatus } from '../transactions/entity';
 import { type TransactionType, transactionTypes } from '../transactions/types';
 import { unverifiedWallet } from '../wallets/presenter';
@@ -9,6 +10,7 @@ export const eventKinds = [
   'wallet.active',
   'transaction.created',
   'transaction.updated',
+  'transaction.needs_attention',
   'deposit.detected',
   'deposit.confirmed',
   'security_factor.changed',
@@ -19,6 +21,7 @@ export type EventKind = (typeof eventKinds)[number] | 'webhook.test';
 const transactionKinds: readonly EventKind[] = [
   'transaction.created',
   'transaction.updated',
+  'transaction.needs_attention',
   'deposit.detected',
   'deposit.confirmed',
 ];
@@ -69,7 +72,7 @@ export interface TransactionSnapshot {
   fee: string | null;
   fee_symbol: string | null;
   fee_decimals: number | null;
-  failure_code: string | null;
+  failure_code: FailureCode | null;
   failure_message: string | null;
   version: number;
 }
@@ -119,7 +122,7 @@ function presentSnapshot(tx: TransactionSnapshot, isOwnAddress: boolean): Record
       tx.fee !== null && tx.fee_symbol !== null && tx.fee_decimals !== null
         ? { amount: formatAmount(BigInt(tx.fee), tx.fee_decimals), symbol: tx.fee_symbol }
         : null,
-    failure: tx.failure_code === null ? null : { code: tx.failure_code, message: tx.failure_message ?? '' },
+    failure: presentFailure({ status: tx.status, failureCode: tx.failure_code, failureMessage: tx.failure_message }),
     updated_at: new Date(tx.updated_at).toISOString(),
     sequence: tx.version,
   };

@@ -36,7 +36,7 @@ export async function acceptMissing(): Promise<Reconciled['rows']> {
   const { code, out } = await reconcile('--apply');
   const { rows, is_open: isOpen } = JSON.parse(out) as Reconciled;
   expect([code === 0, isOpen]).toEqual([false, false]);
-  const accepted = await reconcile('--apply', '--accept-missing', ...rows.map(({ subject }) => subject));
+  const accepted = await reconcile('--apply', '--yes', '--accept-missing', ...rows.map(({ subject }) => subject));
   expect(JSON.parse(accepted.out)).toMatchObject({ is_open: true });
   return rows;
 }

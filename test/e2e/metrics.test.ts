@@ -41,6 +41,7 @@ const afterAnEvent = [
   'gateway_mpc_refusals_total',
   'gateway_settler_runway_settlements',
   'gateway_transactions_parked',
+  'gateway_transactions_without_workflow',
   'gateway_x402_settlements_total',
 ];
 
@@ -63,7 +64,7 @@ test.each(afterAnEvent)('%s is known before its first event', (metric) => {
 
 test('nothing is stale, and all three signing nodes are ready', () => {
   const stale = samplesOf('gateway_collection_stale');
-  expect(stale.length).toBe(9);
+  expect(stale.length).toBe(11);
   for (const line of stale) expect(line).toMatch(/ 0$/);
   expect(samplesOf('gateway_signing_node_ready')).toEqual(
     [1, 2, 3].map((node) => `gateway_signing_node_ready{node="${node}"} 1`),

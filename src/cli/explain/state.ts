@@ -1,4 +1,4 @@
-import { failureCodes } from '../../platform/codes';
+import { type FailureCode, failureCodes, runbookOf } from '../../platform/codes';
 import type { TransactionEntity } from '../../transactions/entity';
 import { isEnded } from '../../transactions/state';
 import type { WorkflowView } from './workflow';
@@ -23,6 +23,7 @@ export function explainState(facts: StateFacts): string[] {
   const isLost = isOpen && startWaitsSince === null && (workflow.state === 'closed' || workflow.state === 'missing');
   return [
     describe(tx),
+    ...(tx.failureCode === null ? [] : describeCode(tx.failureCode)),
     ...(isOpen && startWaitsSince ? [`The start of its workflow waits since ${startWaitsSince.toISOString()}.`] : []),
     ...(isLost ? ['It has not ended, and its workflow is not running: nothing goes on until it is started again.'] : []),
     ...(isOpen && !areOrdersCompared ? [notCompared] : []),
@@ -31,6 +32,11 @@ export function explainState(facts: StateFacts): string[] {
     ...(isOpen && timeLeftMs !== null ? [describeTime(timeLeftMs)] : []),
     ...(tx.screeningNote === null ? [] : [`Screening: ${tx.screeningNote}.`]),
   ];
+}
+
+function describeCode(code: FailureCode): string[] {
+  const paragraph = runbookOf(code);
+  return paragraph === null ? [] : [`What ${code} means, and what to do: ${paragraph}`];
 }
 
 const notCompared =

@@ -3,9 +3,8 @@ import { type LiveStatus, statusQuery } from '../../messages/progress';
 import { type PossibleUpdates, possibleUpdatesQuery } from '../../messages/transfer';
 import { transferWorkflowId } from '../../messages/workflow-ids';
 import { printable } from '../../platform/printable';
-import { withinMs } from '../../platform/temporal';
+import { isOpenRun, withinMs } from '../../platform/temporal';
 import { within } from '../../platform/within';
-import { isOpen } from '../transfer-preconditions';
 
 const describeTimeoutMs = 3_000;
 /** A worker has to answer a query, and may have to replay the run first. */
@@ -63,7 +62,7 @@ export async function viewWorkflow(temporal: Client, txId: string, uiUrl: string
     started_at: described.startTime,
     closed_at: described.closeTime ?? null,
   };
-  if (!isOpen(described)) return { ...view, state: 'closed', note: `The workflow is not running: ${described.status.name}` };
+  if (!isOpenRun(described)) return { ...view, state: 'closed', note: `The workflow is not running: ${described.status.name}` };
   const ask = <T>(query: () => Promise<T>): Promise<T | null> => answered(temporal, queryTimeoutMs, query).catch(() => null);
   const [live, possible] = await Promise.all([
     ask(() => handle.query(statusQuery)),

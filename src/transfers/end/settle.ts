@@ -46,7 +46,7 @@ export function settleTransfer(
     const endpoints = endpointsNeeded(transfer, inclusion);
     if (endpoints > 0 && inclusion.agreedBy === null)
       return waiting(`not every endpoint has shown the effect of ${inclusion.hash}`);
-    if ((inclusion.agreedBy ?? 0) < endpoints) return parkUnproven(manager, transfer, inclusion);
+    if ((inclusion.agreedBy ?? 0) < endpoints) return parkUnproven(manager, transfer, inclusion, log);
 
     return end(manager, { transfer, chain, inclusion, debited: debitedBy(transfer, inclusion) }, log);
   });
@@ -124,13 +124,20 @@ function outcome(transfer: TransactionEntity, inclusion: Inclusion): SettleResul
   return { status: 'CONFIRMED', code: null, reason: shortfall };
 }
 
+type ParkLog = TransferDependencies['log'];
+
 const waiting = (reason: string): SettleResult => ({ status: 'WAITING', code: null, reason });
 
 /** One endpoint may have left out what has moved, and nothing says whether it has. */
-async function parkUnproven(manager: EntityManager, transfer: TransactionEntity, { hash }: Inclusion): Promise<SettleResult> {
+async function parkUnproven(
+  manager: EntityManager,
+  transfer: TransactionEntity,
+  { hash }: Inclusion,
+  log: ParkLog,
+): Promise<SettleResult> {
   const code = 'transfer_not_observed';
   const reason = `${hash} succeeded without moving ${transfer.tokenSymbol}, as the only endpoint shows: a second one has to show it too`;
-  await park(manager, transfer, code, reason);
+  await park(manager, transfer, { code, reason }, log);
   return { status: 'NEEDS_ATTENTION', code, reason };
 }
 
@@ -139,12 +146,12 @@ async function parkExecutedTwice(
   manager: EntityManager,
   transfer: TransactionEntity,
   both: Inclusion[],
-  log: AlertLog,
+  log: ParkLog,
 ): Promise<SettleResult> {
   const reason = `Two attempts are included: ${both.map(({ hash }) => hash).join(', ')}`;
   log.error({ alert: 'transfer_executed_twice', tx_id: transfer.txId }, reason);
   const code = 'internal_error';
-  await park(manager, transfer, code, reason);
+  await park(manager, transfer, { code, reason }, log);
   return { status: 'NEEDS_ATTENTION', code, reason };
 }
 

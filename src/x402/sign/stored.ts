@@ -4,6 +4,7 @@ import type { AuthorisationAction, Hex, JsonObject, TransactionDescription } fro
 import type { FailureCode } from '../../platform/codes';
 import { isUuid } from '../../platform/ids';
 import type { TransactionEntity, TransactionStatus } from '../../transactions/entity';
+import { presentFailure } from '../../transactions/presenter';
 import type { BuiltTransaction } from '../../transactions/signed-type';
 import type { ParsedPayment } from './request';
 import { maxSeconds } from './window';
@@ -135,13 +136,13 @@ export async function findAuthorised(manager: EntityManager, clientId: string, t
   );
   if (!row) return null;
   const read = (text: string | null) => (text === null ? null : (JSON.parse(text) as JsonObject));
-  const { unsigned, signed, failure_code: code } = row;
+  const { unsigned, signed } = row;
   return {
     ...{ txId, chain: row.chain, status: row.status, isEnded: row.is_ended, version: row.version },
     requirements: JSON.parse(row.requirements) as JsonObject,
     resource: read(row.resource),
     extensions: read(row.extensions),
-    failure: code === null ? null : { code, message: row.failure_message ?? '' },
+    failure: presentFailure({ status: row.status, failureCode: row.failure_code, failureMessage: row.failure_message }),
     signed: unsigned !== null && signed !== null ? { unsigned, signed } : null,
   };
 }

@@ -70,6 +70,21 @@ test('what cannot be undone needs --yes where nobody can be asked, and its reaso
   expect(row).toMatchObject({ actor_id: 'ann', detail: { reason: 'a shortfall', stated_reason: 'paid back' } });
 });
 
+test('the reason of what can be undone is in the audit log too', async () => {
+  const { account, client, wallet } = fixture;
+  const acts: [string, string[]][] = [
+    ['wallet.suspended', ['wallet', 'suspend', wallet.walletId]],
+    ['wallet.limit_changed', ['wallet', 'limit', 'set', wallet.walletId, 'USDC', '--max-single', '5']],
+    ['account.disabled', ['account', 'disable', account.accountId]],
+    ['client.policy_changed', ['client', 'policy', client.name, '--whitelist', 'only']],
+  ];
+  for (const [action, act] of acts) {
+    await json(...act, '--reason', `as ${action}`);
+    const [row] = await json('audit', 'list', '--action', action);
+    expect(row).toMatchObject({ actor_id: 'ann', outcome: 'success', detail: { stated_reason: `as ${action}` } });
+  }
+});
+
 describe('explain', () => {
   let silent: Server;
   const sockets = new Set<import('node:net').Socket>();

@@ -121,7 +121,10 @@ test('an account that is used elsewhere is found among many others, for its tran
 test('a parked transfer without a workflow: the reason, the attempt with its nonce, the order, and that it can be started again', async () => {
   const txId = await locked();
   const hash = await sign(fixture, txId);
-  await parkTransfer({ database: fixture.database, getSignedType }, { txId, code: 'stuck', reason: 'in no block' });
+  await parkTransfer(
+    { database: fixture.database, getSignedType, log: { error: () => undefined, warn: () => undefined } },
+    { txId, code: 'stuck', reason: 'in no block' },
+  );
   await fixture.database.query('delete from workflow_outbox');
   const behind = await locked();
   const report = await explain({ database: asOperator }, txId);

@@ -73,7 +73,11 @@ export async function createFixture({ poolSize = 20 } = {}): Promise<Fixture> {
   const test = await createTestDatabase();
   const database = await openDatabase(test.url, { poolSize });
   const alerts: object[] = [];
-  const ledger = createTestLedger({ database, registry, log: { error: (alert: object) => void alerts.push(alert) } });
+  const ledger = createTestLedger({
+    database,
+    registry,
+    log: { error: (alert: object) => void alerts.push(alert), warn: () => undefined },
+  });
   await setFeeLevels(database, ethereum);
   const client = await buildClient(database);
   const wallet = await buildWallet(database, client);

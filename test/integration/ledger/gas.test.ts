@@ -99,7 +99,10 @@ test('a settlement is charged once, and nothing for a fee of zero', async () => 
 
 describe('in another block after a reorganisation', () => {
   const reconcile = (txId: string) =>
-    reconcileReorg({ database: asWorker, log: { error: (alert: object) => void alerts.push(alert) } }, { txId });
+    reconcileReorg(
+      { database: asWorker, log: { error: (alert: object) => void alerts.push(alert), warn: () => undefined } },
+      { txId },
+    );
   const move = async (txId: string, fee: bigint, changes = '') => {
     await fixture.database.query(`update transfer_attempts set block_hash = $2, fee = $3 ${changes} where tx_id = $1`, [
       ...[txId, randomHash(), fee.toString()],

@@ -116,7 +116,10 @@ test('in two steps for scripts, then status, refusal without --replace, unlock a
   expect(JSON.parse(status.out)).toMatchObject({ user_id: userId, state: 'confirmed', wrong_codes: 0, recovery_codes_left: 10 });
   expect(await gateway(['enroll', name])).toMatchObject({ code: 1, err: expect.stringContaining('--replace') });
   expect((await gateway(['unlock', name])).code).toBe(0);
-  expect((await gateway(['remove', name], { env: { TOTP_SECRETS_KEY: '' } })).code).toBe(0);
+  const unasked = await gateway(['remove', name], { env: { TOTP_SECRETS_KEY: '' } });
+  expect(unasked).toMatchObject({ code: 1, err: expect.stringContaining('repeat the command with --yes') });
+  expect((await gateway(['status', name])).out).toMatch(/^state +confirmed$/m);
+  expect((await gateway(['remove', name, '--yes'], { env: { TOTP_SECRETS_KEY: '' } })).code).toBe(0);
   expect((await gateway(['status', name])).out).toMatch(/^state +none$/m);
 });
 

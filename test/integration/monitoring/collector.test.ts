@@ -1,12 +1,15 @@
 import type { DataSource } from 'typeorm';
 import { getFamily } from '../../../src/chains/families';
 import { Collector } from '../../../src/monitoring/collector';
+import type { WorkflowSweep } from '../../../src/monitoring/workflow-sweep';
 import { enqueue } from '../../../src/outbox/outbox';
 import { createDatabase } from '../../../src/platform/database';
 import { newId } from '../../../src/platform/ids';
 import { metrics } from '../../../src/platform/metrics';
 import { SettlerWatch } from '../../../src/settlers/watch';
+import type { Logger } from '../../../src/platform/logging';
 import { buildTransferRequest, fundAccount, ledgerAccountOf } from '../../factories';
+import { createTestLedger } from '../../ledger';
 import { createFixture, ethereum, ether, type Fixture, fund, include, registry, sign, usdc } from '../ledger/fixture';
 import { buildSettler } from '../x402/settlement-fixture';
 
@@ -30,6 +33,7 @@ beforeEach(async () => {
     registry,
     poolSize: 7,
     settlers: new SettlerWatch(getFamily, { error: ignored, warn: ignored, info: ignored }),
+    workflows: { run: () => Promise.resolve() } as unknown as WorkflowSweep,
     log: { warn: (line: unknown) => void warnings.push(line) },
   });
   await fund(fixture, 'ETH', 10n * ether);
@@ -134,9 +138,53 @@ test('states with their oldest age, and what is parked by its code', async () =>
   expect(await value('transactions_oldest_open_age_seconds', outbound('PENDING'))).toBeLessThan(200);
   const parked = (failure_code: string) => value('transactions_parked', onEthereum({ type: 'OUTBOUND', failure_code }));
   expect([await parked('stuck'), await parked('signers_unavailable')]).toEqual([1, 1]);
+  // since it was parked, not since it was accepted
+  const parkedFor = (failure_code: string) =>
+    value('transactions_parked_oldest_age_seconds', onEthereum({ type: 'OUTBOUND', failure_code }));
+  expect(await parkedFor('stuck')).toBeLessThan(200);
+  await change(
+    `update transaction_events set at = at - interval '700 seconds' where tx_id = $1 and status = 'NEEDS_ATTENTION'`,
+    first,
+  );
+  await collector.run();
+  expect(await parkedFor('stuck')).toBeGreaterThanOrEqual(700);
+  expect(await parkedFor('signers_unavailable')).toBeLessThan(200);
   await fixture.ledger.parkTransfer({ txId: second, code: 'stuck', reason: 'it is not included' });
   await collector.run();
   expect([await parked('stuck'), await parked('signers_unavailable')]).toEqual([2, undefined]);
+});
+
+test('approvals that are about to expire: within the hour, or in the last quarter of a shorter time', async () => {
+  /** As if it waited since then, and until then, in seconds from now. */
+  const waiting = async (since: number, until: number) => {
+    const txId = await accept('USDC', '1');
+    await fixture.database.transaction(async (manager) => {
+      await manager.query(
+        `update transactions set status = 'AWAITING_APPROVAL', version = version + 1,
+                approval_expires_at = clock_timestamp() + make_interval(secs => $2) where tx_id = $1`,
+        [txId, until],
+      );
+      await manager.query('set local session_replication_role = replica');
+      await manager.query(
+        `update transaction_events set at = clock_timestamp() - make_interval(secs => $2) where tx_id = $1 and status = 'AWAITING_APPROVAL'`,
+        [txId, since],
+      );
+    });
+  };
+  const expiring = async () => {
+    await collector.run();
+    return value('approvals_expiring', { chain: 'ethereum' });
+  };
+  await waiting(3_600, 82_800);
+  expect(await expiring()).toBe(0);
+  await waiting(83_000, 3_400);
+  expect(await expiring()).toBe(1);
+  // of 20 minutes
+  await waiting(600, 600);
+  expect(await expiring()).toBe(1);
+  await waiting(1_000, 200);
+  expect(await expiring()).toBe(2);
+  expect(await value('approvals_expiring', { chain: 'base' })).toBe(0);
 });
 
 test('changes of state are counted, with the code of what parks or ends a transfer', async () => {
@@ -145,6 +193,24 @@ test('changes of state are counted, with the code of what parks or ends a transf
   const before = await changes();
   await fixture.ledger.parkTransfer({ txId: await accept('USDC', '1'), code: 'stuck', reason: 'it is not included' });
   expect(await changes()).toBe(before + 1);
+});
+
+test('what is parked is logged, once for each code', async () => {
+  const lines: object[] = [];
+  const log = { error: ignored, warn: (line: object) => void lines.push(line) } as unknown as Logger;
+  const ledger = createTestLedger({ database: fixture.database, registry, log });
+  const txId = await accept('USDC', '1');
+  const about = { tx_id: txId, chain: 'ethereum', type: 'OUTBOUND' };
+  for (const [code, reason] of [
+    ['stuck', 'first'],
+    ['stuck', 'again'],
+    ['signers_unavailable', 'no two nodes'],
+  ] as const)
+    await ledger.parkTransfer({ txId, code, reason });
+  expect(lines).toEqual([
+    { ...about, code: 'stuck', reason: 'first' },
+    { ...about, code: 'signers_unavailable', reason: 'no two nodes' },
+  ]);
 });
 
 test('a broadcast counts until a block holds it', async () => {
@@ -248,11 +314,11 @@ describe('a database that does not answer', () => {
     expect(await metrics.metrics()).toContain('gateway_locked_amount{chain="ethereum",asset="USDC"} 2.5');
     expect(isOver).toBe(false);
     await round;
-    // five collections read the table, a second and a half each
+    // six collections read the table, a second and a half each
     expect(performance.now() - startedAt).toBeLessThan(30_000);
     expect(await value('collection_failures_total', { collection: 'held' })).toBe((failures ?? 0) + 1);
     expect(await stale('held')).toBe(0);
-    expect(warnings).toHaveLength(5);
+    expect(warnings).toHaveLength(6);
 
     const now = performance.now();
     jest.spyOn(performance, 'now').mockReturnValue(now + 61_000);
@@ -260,7 +326,7 @@ describe('a database that does not answer', () => {
     expect([await stale('held'), await stale('settlers'), await stale('outbox')]).toEqual([1, 1, 0]);
     expect(await value('locked_amount', onEthereum({ asset: 'USDC' }))).toBe(2.5);
     // logged when it begins to fail, and not each time
-    expect(warnings).toHaveLength(5);
+    expect(warnings).toHaveLength(6);
 
     await holder.rollbackTransaction();
     await holder.release();

@@ -176,7 +176,7 @@ describe('gateway mpc', () => {
     const { jti, tx_id: txId } = request.claims;
     expect((await json('bans')).rows).toMatchObject([{ by_node: 1, key_id: key.keyId, banned: 3 }]);
 
-    expect(await run(['unfreeze', key.keyId, '2', jti])).toMatchObject({
+    expect(await run(['unfreeze', key.keyId, '2', jti, '--yes'])).toMatchObject({
       code: 1,
       err: expect.stringContaining('no ban of node 2'),
     });
@@ -185,16 +185,21 @@ describe('gateway mpc', () => {
       err: expect.stringContaining('from 1 to 3'),
     });
     for (const unknown of ['tx', randomUUID()])
-      expect(await run(['unfreeze', key.keyId, '3', unknown])).toMatchObject({
+      expect(await run(['unfreeze', key.keyId, '3', unknown, '--yes'])).toMatchObject({
         code: 1,
         err: expect.stringContaining('was not asked to sign'),
       });
+    for (const act of [
+      ['unfreeze', key.keyId, '3', jti],
+      ['journal', 'accept'],
+    ])
+      expect(await run(act)).toMatchObject({ code: 1, err: expect.stringContaining('repeat the command with --yes') });
     expect(await acts()).toEqual([]);
-    expect(await run(['unfreeze', key.keyId, '3', jti])).toMatchObject({
+    expect(await run(['unfreeze', key.keyId, '3', jti, '--yes', '--reason', 'its funds are moved'])).toMatchObject({
       code: 0,
       out: expect.stringMatching(new RegExp(`${txId}[^]* 1500000 of ${usdc} to ${recipient}`)),
     });
-    expect(await run(['journal', 'accept'])).toMatchObject({ code: 0 });
+    expect(await run(['journal', 'accept', '--yes'])).toMatchObject({ code: 0 });
     expect(await acts()).toEqual([
       { operator: 'ann', act: 'unfreeze' },
       { operator: 'ann', act: 'journal_accept' },

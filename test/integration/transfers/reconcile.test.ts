@@ -52,7 +52,7 @@ const makeBackup = async (): Promise<void> => {
 
 async function restore(): Promise<void> {
   restored = await backup.restore();
-  ledger = createTestLedger({ database: restored, registry, log: { error: () => undefined } });
+  ledger = createTestLedger({ database: restored, registry, log: { error: () => undefined, warn: () => undefined } });
 }
 
 beforeEach(() => {

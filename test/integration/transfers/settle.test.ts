@@ -287,7 +287,7 @@ describe('settle', () => {
       expect(await row(txId)).toMatchObject({ txHash: hash, fee: 700n, failureCode: 'abandoned' });
       // mined again in another block: the books agree
       await include(fixture, txId, 2, { fee: 700n, debited: 0n });
-      const log = { error: (alert: object) => void fixture.alerts.push(alert) };
+      const log = { error: (alert: object) => void fixture.alerts.push(alert), warn: () => undefined };
       expect(await reconcileReorg({ database: fixture.database, log }, { txId })).toBe('stands');
       expect(fixture.alerts).toEqual([]);
     });
@@ -302,7 +302,7 @@ describe('settle', () => {
   describe('reorganised away after its end', () => {
     const standing = (txId: string) =>
       reconcileReorg(
-        { database: fixture.database, log: { error: (alert: object) => void fixture.alerts.push(alert) } },
+        { database: fixture.database, log: { error: (alert: object) => void fixture.alerts.push(alert), warn: () => undefined } },
         { txId },
       );
     const gone = (txId: string) =>

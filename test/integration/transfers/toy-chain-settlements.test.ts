@@ -15,7 +15,7 @@ const create = async (...options: Parameters<typeof createSettlementFixture>) =>
 };
 afterEach(() => fixture.close());
 
-const log = { error: () => undefined };
+const log = { error: () => undefined, warn: () => undefined };
 const reservationsOf = async (txId: string) => (await fixture.reservations(txId)).map(({ owner, isHeld }) => [owner, isHeld]);
 
 /** Sent, included and as deep as its end needs. */
@@ -86,7 +86,10 @@ describe('a confirmed settlement that a reorganisation moves to another block', 
     const { database } = fixture;
     await database.query('update transfer_attempts set success = false where tx_id = $1', [txId]);
     const alerts: unknown[] = [];
-    const outcome = await reconcileReorg({ database, log: { error: (alert: unknown) => void alerts.push(alert) } }, { txId });
+    const outcome = await reconcileReorg(
+      { database, log: { error: (alert: unknown) => void alerts.push(alert), warn: () => undefined } },
+      { txId },
+    );
     expect(outcome).toBe('differs');
     expect(alerts).toEqual([{ alert: 'ended_transfer_changed', tx_id: txId }]);
     expect(await database.query('select from ledger_accounts where frozen_reason is not null')).toEqual([]);

@@ -6,7 +6,8 @@ import { deliverNext } from '../../../src/webhooks/attempt';
 import { EndpointConcurrency } from '../../../src/webhooks/endpoint-concurrency';
 import { send } from '../../../src/webhooks/http-client';
 import { TargetGuard, createTargetGuard } from '../../../src/webhooks/ssrf-guard';
-import { buildFunded, expectProblem, type Tenant } from '../http/fixture';
+import { buildTransferRequest } from '../../factories';
+import { buildFunded, ethereum, expectProblem, type Tenant } from '../http/fixture';
 import { createGroup } from '../mpc/certificates';
 import { createWebhookFixture, type Endpoint, type WebhookFixture } from './fixture';
 import { startReceiver, status, verify } from './receiver';
@@ -69,6 +70,25 @@ test('a test event arrives, signed according to Standard Webhooks, and is listed
       ],
     },
   ]);
+});
+
+test('that a transfer waits for an operator arrives, signed, at who wants to know that alone, and once', async () => {
+  endpoint = await fixture.endpoint(tenant, { events: ['transaction.needs_attention'] });
+  const { account } = await buildFunded(fixture, tenant);
+  const request = buildTransferRequest(account, ethereum, { clientId: tenant.clientId });
+  const { ledger } = fixture.workflows;
+  const { txId } = await ledger.lockTransfer(request);
+  const parking = { txId, code: 'intent_mismatch', reason: 'node 1 refuses the bytes' } as const;
+  for (let i = 0; i < 2; i += 1) await ledger.parkTransfer(parking);
+  await fixture.deliver(endpoint.webhookId);
+  expect(fixture.receiver.received).toHaveLength(1);
+  const [one] = fixture.receiver.received;
+  const body = verify(endpoint.secret, one as never) as { type: string; data: Record<string, unknown> };
+  expect(body).toMatchObject({
+    type: 'transaction.needs_attention',
+    data: { tx_id: txId, status: 'NEEDS_ATTENTION', failure: { code: 'intent_mismatch' } },
+  });
+  expect(one?.body).not.toContain('node 1');
 });
 
 test('a failed attempt is repeated when it is due, with the same id and body', async () => {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { activateWallet } from '../../../src/wallets/activate-wallet';
 import { formatAmount } from '../../../src/platform/money';
+import { failureCodes } from '../../../src/platform/codes';
 import { newId } from '../../../src/platform/ids';
 import { toPayload, type StoredEvent } from '../../../src/webhooks/events';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -117,11 +118,40 @@ test('a change that is rolled back leaves no event', async () => {
       const inside = await manager.query('select kind from webhook_events where client_id = $1 order by position', [
         tenant.clientId,
       ]);
-      expect(inside.slice(-2)).toEqual([{ kind: 'wallet.active' }, { kind: 'transaction.updated' }]);
+      expect(inside.slice(-3)).toEqual([
+        ...[{ kind: 'wallet.active' }, { kind: 'transaction.updated' }, { kind: 'transaction.needs_attention' }],
+      ]);
       throw new Error('rolled back');
     }),
   ).rejects.toThrow('rolled back');
   expect(await eventsOf()).toEqual(before);
+});
+
+test('a parked transfer: an event of its own beside that of its state, with the code and a sentence, and nothing that is for operators', async () => {
+  await fixture.endpoint(tenant);
+  const txId = await transfer();
+  const { ledger } = fixture.workflows;
+  const reason = 'node 2: the limits of node 3 refuse it (https://rpc.internal/key)';
+  for (const code of ['node_policy', 'signers_unavailable'] as const) await ledger.parkTransfer({ txId, code, reason });
+  const [, updated, parked, ...others] = (await eventsOf()).map(payload);
+  expect(others).toEqual([]);
+  expect([updated?.type, parked?.type]).toEqual(['transaction.updated', 'transaction.needs_attention']);
+  expect(parked?.data).toEqual(updated?.data);
+  const message = (title: string) => `${title}. An operator of the gateway has to decide`;
+  expect(parked?.data).toMatchObject({
+    ...{ tx_id: txId, status: 'NEEDS_ATTENTION', sequence: 1 },
+    failure: { code: 'node_policy', message: message(failureCodes.node_policy.title) },
+  });
+  const { body } = await fixture.call('GET', `/transactions/${txId}`, { tenant });
+  expect(body).toMatchObject({
+    failure: { code: 'signers_unavailable', message: message(failureCodes.signers_unavailable.title) },
+  });
+  expect(JSON.stringify([updated, parked, body])).not.toMatch(/node \d|rpc\.internal/);
+  // what it leaves the state with is an event of the state again
+  await ledger.cancelTransfer({ txId });
+  expect((await eventsOf()).map(payload).slice(3)).toMatchObject([
+    { type: 'transaction.updated', data: { status: 'CANCELLED', sequence: 2, failure: null } },
+  ]);
 });
 
 test('a change that is not a state change makes no event', async () => {

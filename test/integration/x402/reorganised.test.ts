@@ -161,7 +161,7 @@ test.each(['900', '0', null])(
     await fixture.follow({ observe: () => Promise.reject(new GatewayError('chain_unavailable', 'not asked')) });
     const end = { status: 'FAILED', code: 'transfer_not_observed' };
     const alerts: object[] = [];
-    const log = { error: (alert: object) => void alerts.push(alert) };
+    const log = { error: (alert: object) => void alerts.push(alert), warn: () => undefined };
     const ledger = createTestLedger({ database, registry: fixture.registry, log });
     expect(await ledger.settleTransfer({ txId })).toMatchObject({ status: 'WAITING' });
     // as the only endpoint has shown it once more

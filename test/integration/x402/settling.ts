@@ -14,7 +14,7 @@ export function createSettling(
   }: { worker?: DataSource; log?: { error(alert: object): void } } = {},
 ) {
   const ledger = createTestLedger({ database: fixture.database, registry });
-  const ends = createTestLedger({ database: worker, registry, log });
+  const ends = createTestLedger({ database: worker, registry, log: { ...log, warn: () => undefined } });
 
   const accept = async (changes: Partial<Claim> = {}) => {
     const claimed = claimBy(fixture.client.clientId, account.address, changes);

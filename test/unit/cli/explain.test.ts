@@ -144,10 +144,11 @@ describe('why it is in its state', () => {
   });
 
   test('a parked one says its code, what that means, and the message', () => {
-    const [sentence] = why({ tx: tx({ ...signed, failureCode: 'stuck', failureMessage: 'no block' }) });
+    const [sentence, ...others] = why({ tx: tx({ ...signed, failureCode: 'stuck', failureMessage: 'no block' }) });
     expect(sentence).toBe(
       'Parked for an operator. stuck (Not included in time and not replaceable within the fee bound): no block',
     );
+    expect(others).toEqual(['What stuck means, and what to do: docs/runbook/failure-codes.md#stuck']);
   });
 
   test.each<[string, Partial<StateFacts>, boolean]>([

@@ -17,6 +17,7 @@ const txIdOf = (event: WebhookEvent): string | null => {
   switch (event.type) {
     case 'deposit.confirmed':
     case 'transaction.updated':
+    case 'transaction.needs_attention':
       return `${event.data.tx_id} ${event.data.sequence}`;
     case 'webhook.test':
       return event.data.message;

@@ -40,10 +40,10 @@ export const panelExpressions = dashboard.panels.flatMap(({ title, targets = [] 
 );
 
 /** Headings of the third level, by the heading of the second level above them. */
-export function runbookHeadings(): Map<string, string[]> {
+export function runbookHeadings(file = 'alerts.md'): Map<string, string[]> {
   const sections = new Map<string, string[]>();
   let section = '';
-  for (const line of read('docs/runbook/alerts.md').split('\n')) {
+  for (const line of documentOf(`runbook/${file}`).split('\n')) {
     if (line.startsWith('## ')) sections.set((section = line.slice(3)), []);
     if (line.startsWith('### ')) sections.get(section)?.push(line.slice(4));
   }

@@ -1,0 +1,63 @@
+import type { Client } from '@temporalio/client';
+import { WorkflowSweep } from '../../../src/monitoring/workflow-sweep';
+import { buildTransferRequest } from '../../factories';
+import { createFixture, ethereum, ether, type Fixture, fund, usdc } from '../ledger/fixture';
+
+/** In which order Temporal is asked about open transactions, and how many in a round. A server would not show it: here it is a list. */
+
+const open = 130;
+let fixture: Fixture;
+let txIds: string[];
+beforeEach(async () => {
+  fixture = await createFixture();
+  await fund(fixture, 'ETH', 100n * ether);
+  await fund(fixture, 'USDC', 100n * usdc);
+  txIds = [];
+  for (let i = 0; i < open; i += 1) {
+    const request = buildTransferRequest(fixture.account, ethereum, { tokenSymbol: 'USDC', amount: '0.01' });
+    await fixture.ledger.lockTransfer(request);
+    txIds.push(request.txId);
+  }
+  await fixture.database.transaction(async (manager) => {
+    await manager.query('set local session_replication_role = replica');
+    await manager.query(`update transactions set created_at = clock_timestamp() - interval '1 hour'`);
+    await manager.query('delete from workflow_outbox');
+  });
+});
+afterEach(() => fixture.close());
+
+/** A workflow service that remembers about what it was asked; `isFailing`: of these it gives no answer. */
+function remembering(isFailing: (txId: string) => boolean = () => false) {
+  const asked: string[] = [];
+  const temporal = {
+    connection: { withDeadline: (_deadline: number, call: () => Promise<unknown>) => call() },
+    workflow: {
+      getHandle: (workflowId: string) => ({
+        describe: () => {
+          const txId = workflowId.replace('transfer-', '');
+          asked.push(txId);
+          return isFailing(txId) ? Promise.reject(new Error('no answer')) : Promise.resolve({ status: { name: 'RUNNING' } });
+        },
+      }),
+    },
+  } as unknown as Client;
+  return { asked, sweep: new WorkflowSweep(temporal, { warn: () => undefined } as never) };
+}
+
+test('a hundred in a round, the oldest first, each in its turn, and then from the beginning', async () => {
+  const { asked, sweep } = remembering();
+  await sweep.run(fixture.database.manager);
+  expect(asked).toEqual(txIds.slice(0, 100));
+  await sweep.run(fixture.database.manager);
+  expect(asked).toEqual(txIds);
+  await sweep.run(fixture.database.manager);
+  expect(asked.slice(open)).toEqual(txIds.slice(0, 100));
+});
+
+test('one of which there is never an answer keeps no other from its turn', async () => {
+  const { asked, sweep } = remembering((txId) => txId === txIds[3]);
+  await expect(sweep.run(fixture.database.manager)).rejects.toThrow('no answer');
+  await sweep.run(fixture.database.manager);
+  await sweep.run(fixture.database.manager);
+  expect(new Set(asked)).toEqual(new Set(txIds));
+});

@@ -1,0 +1,104 @@
+import { Command } from 'commander';
+import { addAuditCommands } from '../../../src/cli/audit';
+import { addClientCommands } from '../../../src/cli/clients';
+import { addExplainCommand } from '../../../src/cli/explain';
+import { addKeyCommands } from '../../../src/cli/keys';
+import { addLedgerCommands } from '../../../src/cli/ledger';
+import { addMigrateCommand } from '../../../src/cli/migrate';
+import { addMpcCommands } from '../../../src/cli/mpc';
+import { addOrderCommands } from '../../../src/cli/orders';
+import { addOutputCommands } from '../../../src/cli/outputs';
+import { addReconcileCommand } from '../../../src/cli/reconcile';
+import { addSettlerCommands } from '../../../src/cli/settlers';
+import { addSetupCommands } from '../../../src/cli/setup';
+import { addTemporalCommands } from '../../../src/cli/temporal';
+import { addTotpCommands } from '../../../src/cli/totp';
+import { addTransferCommands } from '../../../src/cli/transfers';
+import { addWalletCommands } from '../../../src/cli/wallets';
+import { addX402Commands } from '../../../src/cli/x402';
+
+/** What every command of operators has: a question before what cannot be undone, a reason for the audit log, a list for its ids. */
+
+const never = () => () => Promise.reject(new Error('nothing is run here'));
+const program = new Command('gateway');
+for (const add of [
+  ...[addClientCommands, addWalletCommands, addTotpCommands, addTransferCommands, addExplainCommand, addOrderCommands],
+  ...[addOutputCommands, addSettlerCommands, addX402Commands, addLedgerCommands, addTemporalCommands, addAuditCommands],
+])
+  add(program, never);
+for (const add of [addMigrateCommand, addSetupCommands, addReconcileCommand]) add(program);
+addMpcCommands(program, never);
+addKeyCommands(program, never, never);
+
+const leaves = (command: Command, path: string[] = []): [string, Command][] =>
+  command.commands.length === 0
+    ? [[path.join(' '), command]]
+    : command.commands.flatMap((child) => leaves(child, [...path, child.name()]));
+const commands = new Map(leaves(program));
+const optionsOf = (name: string): string[] => commands.get(name)?.options.map(({ long }) => long ?? '') ?? [];
+
+/** They change nothing. */
+const reads = /( |^)(list|show|status|history|explain|verify|head|keys|bans|refused|limits|versions)$/;
+
+const cannotBeUndone = [
+  ...['account accept-count', 'api-key revoke', 'asset unfreeze', 'mpc journal accept', 'mpc unfreeze', 'settlers withdraw'],
+  ...['totp remove', 'transfers abandon', 'utxo consolidate'],
+];
+const canBeUndone = [
+  ...['account disable', 'account enable', 'client disable', 'client enable', 'client policy', 'settlers drain'],
+  ...['settlers primary', 'settlers resume', 'totp unlock', 'transfers retry', 'user disable', 'user enable'],
+  ...['wallet limit clear', 'wallet limit set', 'wallet resume', 'wallet suspend', 'x402 policy'],
+];
+/** They make something new, or are a part of setting up, restoring and upgrading a deployment; `reconcile` shows first what it would do. */
+const others = [
+  ...['api-key create', 'client create', 'settlers create', 'user create', 'wallet bind'],
+  ...['totp confirm', 'totp enroll', 'totp recover'],
+  ...['keys rotate kek', 'keys rotate order', 'keys rotate secrets', 'migrate', 'reconcile', 'setup databases', 'setup files'],
+  ...['temporal set-current', 'temporal set-ramp', 'temporal setup'],
+];
+
+test('every command is one of these', () => {
+  const changing = [...commands.keys()].filter((name) => !reads.test(name));
+  expect(changing.sort()).toEqual([...cannotBeUndone, ...canBeUndone, ...others].sort());
+});
+
+test.each(cannotBeUndone)('%s asks before, and takes a reason', (name) => {
+  expect(optionsOf(name)).toEqual(expect.arrayContaining(['--yes', '--reason']));
+});
+
+test.each(canBeUndone)('%s takes a reason', (name) => {
+  expect(optionsOf(name)).toContain('--reason');
+  expect(optionsOf(name)).not.toContain('--yes');
+});
+
+test('what sends coins can be tried without doing it, and what opens the gateway without everything is asked about', () => {
+  for (const name of ['settlers withdraw', 'utxo consolidate']) expect(optionsOf(name)).toContain('--dry-run');
+  expect(optionsOf('reconcile')).toEqual(expect.arrayContaining(['--apply', '--yes']));
+});
+
+/** Where the ids of arguments are listed. Names and addresses are an operator's own; chains are those of CHAINS. */
+const lists: Record<string, string> = {
+  'account-id': 'account list',
+  'api-key': 'api-key list',
+  'asset-id': 'asset list',
+  build: 'temporal versions',
+  client: 'client list',
+  'key-id': 'mpc keys',
+  'order-id': 'mpc refused',
+  peer: 'mpc bans',
+  'settler-id': 'settlers list',
+  symbol: 'wallet limit show',
+  'tx-id': 'transfers list',
+  user: 'user list',
+  'user-id': 'user list',
+  'wallet-id': 'wallet list',
+};
+const ownWords = ['chain', 'code', 'count', 'folder', 'id', 'name', 'percent'];
+
+test('there is a list for everything that a command needs an id of', () => {
+  const needed = [...commands.values()].flatMap(({ registeredArguments }) =>
+    registeredArguments.map((argument) => argument.name()),
+  );
+  expect([...new Set(needed)].filter((name) => !ownWords.includes(name)).sort()).toEqual(Object.keys(lists).sort());
+  for (const list of Object.values(lists)) expect([...commands.keys()]).toContain(list);
+});
