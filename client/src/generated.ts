@@ -1328,6 +1328,12 @@ export interface components {
             /** @description As given with the transfer */
             external_id: string | null;
             /**
+             * Format: uuid
+             * @description The transfer in whose place this one was made, by an operator or with the Idempotency-Key `redo-<tx_id>`
+             * @example 0198a2b4-6f1e-7c3d-9a55-0f6c1d2e3b4a
+             */
+            retry_of: string | null;
+            /**
              * Format: date-time
              * @example 2026-01-31T12:00:00.000Z
              */
@@ -1438,6 +1444,12 @@ export interface components {
             /** @description As given with the transfer */
             external_id: string | null;
             /**
+             * Format: uuid
+             * @description The transfer in whose place this one was made, by an operator or with the Idempotency-Key `redo-<tx_id>`
+             * @example 0198a2b4-6f1e-7c3d-9a55-0f6c1d2e3b4a
+             */
+            retry_of: string | null;
+            /**
              * Format: date-time
              * @example 2026-01-31T12:00:00.000Z
              */
@@ -1535,6 +1547,12 @@ export interface components {
             tx_hash: string | null;
             /** @description As given with the transfer */
             external_id: string | null;
+            /**
+             * Format: uuid
+             * @description The transfer in whose place this one was made, by an operator or with the Idempotency-Key `redo-<tx_id>`
+             * @example 0198a2b4-6f1e-7c3d-9a55-0f6c1d2e3b4a
+             */
+            retry_of: string | null;
             /**
              * Format: date-time
              * @example 2026-01-31T12:00:00.000Z
@@ -2342,6 +2360,12 @@ export interface components {
             /** @description As given with the transfer */
             external_id: string | null;
             /**
+             * Format: uuid
+             * @description The transfer in whose place this one was made, by an operator or with the Idempotency-Key `redo-<tx_id>`
+             * @example 0198a2b4-6f1e-7c3d-9a55-0f6c1d2e3b4a
+             */
+            retry_of: string | null;
+            /**
              * Format: date-time
              * @example 2026-01-31T12:00:00.000Z
              */
@@ -2717,6 +2741,8 @@ export interface components {
         /** @description Assets of this account only */
         AccountId: string;
         TxId: string;
+        /** @description The transfer that was made in place of this one, which has ended without paying */
+        RetryOf: string;
         /** @description Transactions from this address only; addresses are compared as those of their chain are, some in any letter case */
         FromAddress: string;
         /** @description Transactions to this address only, compared in the same way */
@@ -3543,6 +3569,8 @@ export interface operations {
                 chain?: string;
                 /** @description The transfer of yours that was given this external_id */
                 external_id?: string;
+                /** @description The transfer that was made in place of this one, which has ended without paying */
+                retry_of?: components["parameters"]["RetryOf"];
                 /** @description Transactions from this address only; addresses are compared as those of their chain are, some in any letter case */
                 from_address?: components["parameters"]["FromAddress"];
                 /** @description Transactions to this address only, compared in the same way */
@@ -3653,6 +3681,8 @@ export interface operations {
                 chain?: string;
                 /** @description The transfer of yours that was given this external_id */
                 external_id?: string;
+                /** @description The transfer that was made in place of this one, which has ended without paying */
+                retry_of?: components["parameters"]["RetryOf"];
                 /** @description Transactions from this address only; addresses are compared as those of their chain are, some in any letter case */
                 from_address?: components["parameters"]["FromAddress"];
                 /** @description Transactions to this address only, compared in the same way */

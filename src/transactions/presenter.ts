@@ -19,6 +19,7 @@ type PresentableTransaction = Pick<
   | 'status'
   | 'txHash'
   | 'externalId'
+  | 'retryOf'
   | 'createdAt'
 >;
 
@@ -35,6 +36,7 @@ const presentTransaction = (tx: PresentableTransaction): TransactionView => ({
   status: tx.status,
   tx_hash: tx.txHash,
   external_id: tx.externalId,
+  retry_of: tx.retryOf,
   created_at: tx.createdAt.toISOString(),
 });
 

@@ -19,6 +19,7 @@ interface SubjectRow {
   transaction_type: string;
   token_symbol: string;
   request_id: string | null;
+  retry_of: string | null;
   ended: boolean;
   unstarted: boolean;
 }
@@ -83,7 +84,7 @@ async function notify(
 
 async function findSubject(database: DataSource, txId: string): Promise<SubjectRow> {
   const [row] = await database.query<SubjectRow[]>(
-    `select client_id, account_id, chain, transaction_type, token_symbol, request_id, ended_at is not null as ended,
+    `select client_id, account_id, chain, transaction_type, token_symbol, request_id, retry_of, ended_at is not null as ended,
             exists (select from workflow_outbox where kind = 'start_transfer' and subject_id = tx_id) as unstarted
        from transactions where tx_id = $1`,
     [txId],
@@ -98,6 +99,7 @@ const toStart = (txId: string, row: SubjectRow): StartedTransfer => ({
   chain: row.chain,
   tokenSymbol: row.token_symbol,
   requestId: row.request_id,
+  retryOf: row.retry_of,
 });
 
 function alarm(log: Logger, txId: string): void {

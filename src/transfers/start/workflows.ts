@@ -34,7 +34,7 @@ export interface TransferWorkflows {
   live(txId: string): Promise<LiveStatus | null>;
 }
 
-export type StartedTransfer = Pick<TransactionEntity, 'txId' | 'clientId' | 'chain' | 'tokenSymbol' | 'requestId'>;
+export type StartedTransfer = Pick<TransactionEntity, 'txId' | 'clientId' | 'chain' | 'tokenSymbol' | 'requestId' | 'retryOf'>;
 
 const signals = { approved: transferApprovedSignal, ended: transferEndedSignal };
 
@@ -97,7 +97,7 @@ export function startCancelReopened(temporal: Client, txId: string): Promise<unk
 /** `again`: a new run after an earlier one has closed; it continues from the rows. Two callers at once reach one run. */
 export function startTransferWorkflow(
   temporal: Client,
-  { txId, clientId, chain, tokenSymbol, requestId }: StartedTransfer,
+  { txId, clientId, chain, tokenSymbol, requestId, retryOf }: StartedTransfer,
   run: 'first' | 'again',
 ): Promise<unknown> {
   const input: TransferWorkflowInput = { txId };
@@ -113,7 +113,7 @@ export function startTransferWorkflow(
       { key: searchAttributes.chain, value: chain },
       { key: searchAttributes.tokenSymbol, value: tokenSymbol },
     ],
-    staticSummary: `${tokenSymbol} on ${chain}${run === 'again' ? ', started again' : ''}`,
+    staticSummary: `${tokenSymbol} on ${chain}${retryOf === null ? '' : `, in place of ${retryOf}`}${run === 'again' ? ', started again' : ''}`,
     memo: { requestId },
   });
 }

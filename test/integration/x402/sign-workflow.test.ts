@@ -66,7 +66,14 @@ async function pay(
   };
   const input = { x402Version: 2 as const, payer: alice.address, paymentRequirements, extensions };
   await acceptPayment(acceptDependencies(database, registry()), parsePayment({ registry: registry(), getFamily }, asked, input));
-  await transferWorkflowsOn(served.client).start({ txId, clientId, chain: chain.name, tokenSymbol: 'USDC', requestId: null });
+  await transferWorkflowsOn(served.client).start({
+    txId,
+    clientId,
+    chain: chain.name,
+    tokenSymbol: 'USDC',
+    requestId: null,
+    retryOf: null,
+  });
   return txId;
 }
 

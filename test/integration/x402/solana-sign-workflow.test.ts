@@ -52,7 +52,14 @@ async function pay(version: 1 | 2 = 2, required = requirements(version)): Promis
   const asked = { txId, clientId, userId: newId(), requestId: newId(), idempotencyKey: null };
   const input = { x402Version: version, payer: alice.address, paymentRequirements: required };
   await acceptPayment(acceptDependencies(database, registry()), parsePayment({ registry: registry(), getFamily }, asked, input));
-  await transferWorkflowsOn(served.client).start({ txId, clientId, chain: chain.name, tokenSymbol: 'USDC', requestId: null });
+  await transferWorkflowsOn(served.client).start({
+    txId,
+    clientId,
+    chain: chain.name,
+    tokenSymbol: 'USDC',
+    requestId: null,
+    retryOf: null,
+  });
   return txId;
 }
 

@@ -168,6 +168,6 @@ export class ServedSettlements extends ServedChain<SettlementFixture> {
 
   private async start(txId: string, clientId: string, tokenSymbol: string): Promise<void> {
     const { name: chain } = this.fixture.chain;
-    await transferWorkflowsOn(this.client).start({ txId, clientId, chain, tokenSymbol, requestId: null });
+    await transferWorkflowsOn(this.client).start({ txId, clientId, chain, tokenSymbol, requestId: null, retryOf: null });
   }
 }

@@ -2,7 +2,7 @@ import { type Client, ServiceError, WorkflowExecutionAlreadyStartedError } from 
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { transferWorkflowsOn } from '../../../src/transfers/start/workflows';
 
-const transfer = { txId: 't', clientId: 'c', chain: 'ethereum', tokenSymbol: 'USDC', requestId: 'r' };
+const transfer = { txId: 't', clientId: 'c', chain: 'ethereum', tokenSymbol: 'USDC', requestId: 'r', retryOf: null };
 const grpc = (code: number) => Object.assign(new Error('grpc'), { code, details: '', metadata: {} });
 const away = new ServiceError('failed', { cause: grpc(14) });
 
