@@ -1329,7 +1329,7 @@ export interface components {
             external_id: string | null;
             /**
              * Format: uuid
-             * @description The transfer in whose place this one was made, by an operator or with the Idempotency-Key `redo-<tx_id>`
+             * @description The transfer that it was made in place of
              * @example 0198a2b4-6f1e-7c3d-9a55-0f6c1d2e3b4a
              */
             retry_of: string | null;
@@ -1445,7 +1445,7 @@ export interface components {
             external_id: string | null;
             /**
              * Format: uuid
-             * @description The transfer in whose place this one was made, by an operator or with the Idempotency-Key `redo-<tx_id>`
+             * @description The transfer that it was made in place of
              * @example 0198a2b4-6f1e-7c3d-9a55-0f6c1d2e3b4a
              */
             retry_of: string | null;
@@ -1549,7 +1549,7 @@ export interface components {
             external_id: string | null;
             /**
              * Format: uuid
-             * @description The transfer in whose place this one was made, by an operator or with the Idempotency-Key `redo-<tx_id>`
+             * @description The transfer that it was made in place of
              * @example 0198a2b4-6f1e-7c3d-9a55-0f6c1d2e3b4a
              */
             retry_of: string | null;
@@ -2361,7 +2361,7 @@ export interface components {
             external_id: string | null;
             /**
              * Format: uuid
-             * @description The transfer in whose place this one was made, by an operator or with the Idempotency-Key `redo-<tx_id>`
+             * @description The transfer that it was made in place of
              * @example 0198a2b4-6f1e-7c3d-9a55-0f6c1d2e3b4a
              */
             retry_of: string | null;
@@ -2741,7 +2741,7 @@ export interface components {
         /** @description Assets of this account only */
         AccountId: string;
         TxId: string;
-        /** @description The transfer that was made in place of this one, which has ended without paying */
+        /** @description What was made in place of this transfer */
         RetryOf: string;
         /** @description Transactions from this address only; addresses are compared as those of their chain are, some in any letter case */
         FromAddress: string;
@@ -3569,7 +3569,7 @@ export interface operations {
                 chain?: string;
                 /** @description The transfer of yours that was given this external_id */
                 external_id?: string;
-                /** @description The transfer that was made in place of this one, which has ended without paying */
+                /** @description What was made in place of this transfer */
                 retry_of?: components["parameters"]["RetryOf"];
                 /** @description Transactions from this address only; addresses are compared as those of their chain are, some in any letter case */
                 from_address?: components["parameters"]["FromAddress"];
@@ -3681,7 +3681,7 @@ export interface operations {
                 chain?: string;
                 /** @description The transfer of yours that was given this external_id */
                 external_id?: string;
-                /** @description The transfer that was made in place of this one, which has ended without paying */
+                /** @description What was made in place of this transfer */
                 retry_of?: components["parameters"]["RetryOf"];
                 /** @description Transactions from this address only; addresses are compared as those of their chain are, some in any letter case */
                 from_address?: components["parameters"]["FromAddress"];

@@ -41,20 +41,24 @@ export function addRedoCommand(transfers: Command, run: Run): void {
     .option('--since <time>', 'with --all: only those that have ended in this time, such as 30m, 24h or 7d', toDurationMs)
     .option('--client <client>', 'with --all: only transfers of this client, by id or name')
     .option('--limit <number>', `with --all: at most so many, up to ${mostAtOnce}`, integer(1, mostAtOnce), 20)
-    .option('--dry-run', 'with --all: only list what would be redone')
+    .option('--dry-run', 'only show what would be redone')
     .action(
       run((session, txId: string | undefined, options: Options) => {
         if (options.all ? txId !== undefined : txId === undefined)
           throw new CommandFailed('name one transfer, or --all with --code and --since');
+        if (txId !== undefined && [options.code, options.since, options.client].some((filter) => filter !== undefined))
+          throw new CommandFailed('--code, --since and --client are for --all');
         return txId === undefined ? redoAll(session, options) : redoOne(session, txId, options);
       }),
     );
 }
 
 async function redoOne({ database, json }: Session, txId: string, options: Options): Promise<void> {
-  const { tx, made, refusal } = await readRedoable(database.manager, txId, options);
+  const found = await readRedoable(database.manager, txId, options);
+  const { tx, made, refusal } = found;
   if (made) return printRow({ tx_id: txId, outcome: 'redone before', retried_by: made.txId, status: made.status }, json);
   if (refusal) throw refusal;
+  if (options.dryRun) return printRow(toListed(found), json);
   await confirm(`redo transfer ${txId}: pay ${describe(tx)} to ${tx.toAddress} by a new transfer`, options);
   const result = await redoTransfer({ database, waitMs, ...options }, tx);
   printRow({ tx_id: txId, ...toRow(result) }, json);

@@ -59,7 +59,7 @@ export const listFilters = {
   account_id: Joi.string().description('Transactions of this account only'),
   chain: chainName().description('Transactions on this chain only'),
   external_id: externalId().description('The transfer of yours that was given this external_id'),
-  retry_of: Joi.string().description('The transfer that was made in place of this one, which has ended without paying'),
+  retry_of: Joi.string().description('What was made in place of this transfer'),
   from_address: Joi.string()
     .max(255)
     .description(
@@ -118,9 +118,7 @@ export const transactionFields = {
   status: oneOf('TransactionStatus', transactionStatuses),
   tx_hash: Joi.string().allow(null),
   external_id: Joi.string().allow(null).description('As given with the transfer'),
-  retry_of: id()
-    .allow(null)
-    .description('The transfer in whose place this one was made, by an operator or with the Idempotency-Key `redo-<tx_id>`'),
+  retry_of: id().allow(null).description('The transfer that it was made in place of'),
   created_at: timestamp(),
 };
 

@@ -39,6 +39,11 @@ test('what a recipient has refused is paid once when it accepts, whoever asks ag
   expect(shown.actions).toContainEqual(expect.objectContaining({ name: 'redo', command: `gateway transfers redo ${txId}` }));
 
   await setCode(to, '0x');
+  expect(await json('transfers', 'redo', txId, '--dry-run', '--yes')).toMatchObject({
+    tx_id: txId,
+    amount: '0.1',
+    left_out: null,
+  });
   expect(await gateway(['transfers', 'redo', txId])).toMatchObject({ code: 1, err: expect.stringContaining('with --yes') });
   const redo = async () =>
     String((await json('transfers', 'redo', txId, '--yes', '--reason', 'its recipient accepts')).retried_by);
@@ -87,6 +92,7 @@ test('what was reverted by the chain is redone once its block is final, with oth
 test('what is named wrongly ends with a sentence', async () => {
   for (const [args, code, sentence] of [
     [[], 1, 'name one transfer'],
+    [['nope', '--code', 'stuck'], 1, 'are for --all'],
     [['nope', '--yes'], 1, 'transaction nope not found'],
     [['--all', '--yes'], 1, '--all needs --code and --since'],
     [['--all', '--code', 'nope', '--since', '1h'], 2, 'Allowed choices are'],
