@@ -54,7 +54,7 @@ async function whySimilar(manager: EntityManager, tx: TransactionEntity): Promis
   const ids = rows.map(({ tx_id: id }) => id).join(', ');
   return new GatewayError(
     'business_error',
-    `After its end the same was paid to the same address: ${ids}. If that is another payment, repeat the command with --despite-similar`,
+    `After its end the same was paid to the same address: ${ids}. If that is another payment, redo this one alone with --despite-similar`,
   );
 }
 

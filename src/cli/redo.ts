@@ -48,6 +48,7 @@ export function addRedoCommand(transfers: Command, run: Run): void {
           throw new CommandFailed('name one transfer, or --all with --code and --since');
         if (txId !== undefined && [options.code, options.since, options.client].some((filter) => filter !== undefined))
           throw new CommandFailed('--code, --since and --client are for --all');
+        if (txId === undefined && options.despiteSimilar) throw new CommandFailed('--despite-similar is for one transfer');
         return txId === undefined ? redoAll(session, options) : redoOne(session, txId, options);
       }),
     );
