@@ -20,8 +20,8 @@ afterAll(async () => {
 const setCode = (address: string, code: string) =>
   chainAt(chain).request({ method: 'anvil_setCode', params: [address, code] } as never);
 const balanceOf = (address: string) => chainAt(chain).getBalance({ address: address as Address });
-const pay = (to: string, from = account) =>
-  transferAndWait({ from_address: from.address, to_address: to, chain, token_symbol: 'ETH', amount: '0.1' });
+const pay = (to: string) =>
+  transferAndWait({ from_address: account.address, to_address: to, chain, token_symbol: 'ETH', amount: '0.1' });
 const transfersTo = async (to: string) => (await call('GET', `/transactions?to_address=${to}`)).body;
 
 /** Reverts always. */
@@ -60,43 +60,33 @@ test('what a recipient has refused is paid once when it accepts, whoever asks ag
   expect(await json('transfers', 'show', newTxId)).toMatchObject({ status: 'CONFIRMED', retry_of: txId, retried_by: null });
 }, 200_000);
 
-test('what was reverted by the chain is redone once its block is final; one that is refused keeps no other from it', async () => {
+test('what was reverted by the chain is redone once its block is final, with others that failed so', async () => {
   const to = randomAddress();
-  const closed = await fundedAccount(chain, { ETH: '1' });
   await setCode(to, revertsWhenSent);
   const { status, failure, tx_id: txId } = await pay(to);
   expect([status, failure.code]).toEqual(['FAILED', 'reverted_on_chain']);
-  const other = await pay(to, closed);
-  expect(other.failure.code).toBe('reverted_on_chain');
-  await json('account', 'disable', closed.account_id);
   await setCode(to, '0x');
   const before = (await balances(account.account_id, chain)).ETH?.balance;
   const all = ['transfers', 'redo', '--all', '--code', 'reverted_on_chain', '--since', '1h', '--client', 'demo'];
   const listed = await waitFor(
     async () => {
       const { transfers } = await json(...all, '--dry-run');
-      const own = transfers.filter((it: { tx_id: string }) => [txId, other.tx_id].includes(it.tx_id));
-      return own.length === 2 && own.every((it: { left_out: string | null }) => it.left_out === null) && own[0];
+      const own = transfers.find((it: { tx_id: string }) => it.tx_id === txId);
+      return own?.left_out === null && own;
     },
     { timeoutMs: 90_000, intervalMs: 500 },
   );
   expect(listed).toMatchObject({ amount: '0.1', symbol: 'ETH', to, chain });
   expect((await balances(account.account_id, chain)).ETH?.balance).toBe(before);
 
-  const { code, out, err } = await gateway([...all, '--yes', '--json']);
-  expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(/\d+ of \d+ were not redone/) });
-  const resultOf = (id: string) => JSON.parse(out).results.find((it: { tx_id: string }) => it.tx_id === id);
-  expect(resultOf(other.tx_id as string)).toMatchObject({
-    ...{ outcome: 'refused', retried_by: null },
-    reason: expect.stringMatching(/^account_not_active: /),
-  });
-  const redone = resultOf(txId as string);
+  // the test's own client may have others that are left out
+  const { out } = await gateway([...all, '--yes', '--json']);
+  const redone = JSON.parse(out).results.find((it: { tx_id: string }) => it.tx_id === txId);
   expect(redone).toMatchObject({ outcome: 'redone', retried_by: expect.any(String) });
   expect(await transactionWhen(redone.retried_by as string, ['CONFIRMED'])).toMatchObject({ retry_of: txId });
   expect(await balanceOf(to)).toBe(parseEther('0.1'));
   const { transfers } = await json(...all, '--dry-run');
-  const left = transfers.map((it: { tx_id: string }) => it.tx_id);
-  expect([left.includes(txId), left.includes(other.tx_id)]).toEqual([false, true]);
+  expect(transfers.map((it: { tx_id: string }) => it.tx_id)).not.toContain(txId);
 }, 300_000);
 
 test('what is named wrongly ends with a sentence', async () => {
@@ -104,7 +94,6 @@ test('what is named wrongly ends with a sentence', async () => {
     [[], 1, 'name one transfer'],
     [['nope', '--code', 'stuck'], 1, 'are for --all'],
     [['nope', '--yes'], 1, 'transaction nope not found'],
-    [['--all', '--despite-similar'], 1, 'for one transfer'],
     [['--all', '--yes'], 1, '--all needs --code and --since'],
     [['--all', '--code', 'nope', '--since', '1h'], 2, 'Allowed choices are'],
     [['--all', '--code', 'stuck', '--since', '40d'], 2, 'at most 30d'],

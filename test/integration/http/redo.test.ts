@@ -1,7 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { type RedoOptions, findRedoable, readRedoable, redoTransfer, type RedoResult } from '../../../src/cli/redo-operations';
 import { newId } from '../../../src/platform/ids';
-import { type StoredEvent, toPayload } from '../../../src/webhooks/events';
 import { explain } from '../../explained';
 import { randomAddress } from '../../factories';
 import { refuseAttempt } from '../../refusals';
@@ -94,18 +93,6 @@ describe('an operator', () => {
     expect(found.body).toMatchObject({ data: [{ tx_id: newTxId, retry_of: txId }], total: 1 });
     for (const [value, by] of [[txId, fixture.other] as const, ['nope', tenant] as const, [newTxId, tenant] as const])
       expect((await fixture.call('GET', `/transactions?retry_of=${value}`, { tenant: by })).body).toMatchObject({ total: 0 });
-  });
-
-  test('has the client told of it, with the link', async () => {
-    const txId = await failed();
-    const newTxId = await newOf(txId);
-    const [event] = await query<StoredEvent & { created_at: Date }>(
-      `select kind, snapshot, created_at from webhook_events where subject_id = $1 and kind = 'transaction.created'`,
-      [newTxId],
-    );
-    if (!event) throw new Error('nobody is told');
-    const { data } = JSON.parse(toPayload({ ...event, createdAt: event.created_at }, true)) as { data: object };
-    expect(data).toMatchObject({ tx_id: newTxId, retry_of: txId, status: 'PENDING' });
   });
 
   test('is the one who is audited; the requester is the one of the old transfer', async () => {
