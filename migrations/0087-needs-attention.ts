@@ -3,7 +3,7 @@ import { toGrants } from './grants';
 import { parkedSinceRights } from './rights';
 
 const schema = /* sql */ `
--- As before, and a second event where a transaction is parked, with the same snapshot. It is behind the other one in their stream.
+-- The snapshot names what a transaction was made in place of. A second event where one is parked has the same snapshot. It is behind the other one in their stream.
 create or replace function enqueue_transaction_event() returns trigger language plpgsql
   security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -12,7 +12,8 @@ declare
     'transaction_type', new.transaction_type, 'from_address', new.from_address, 'to_address', new.to_address,
     'token_symbol', new.token_symbol, 'decimals', new.decimals, 'amount', new.amount::text, 'status', new.status,
     'tx_hash', new.tx_hash, 'created_at', new.created_at, 'updated_at', new.updated_at, 'memo', new.memo,
-    'external_id', new.external_id, 'fee', new.fee::text, 'fee_symbol', new.fee_symbol, 'fee_decimals', new.fee_decimals,
+    'external_id', new.external_id, 'retry_of', new.retry_of, 'fee', new.fee::text, 'fee_symbol', new.fee_symbol,
+    'fee_decimals', new.fee_decimals,
     'failure_code', new.failure_code, 'failure_message', new.failure_message, 'version', new.version);
 begin
   perform enqueue_webhook_event(

@@ -62,6 +62,7 @@ import { ExternalIds0081 } from './0081-external-ids';
 import { OwnNames0083 } from './0083-own-names';
 import { OperatorsSeeWebhooks0084 } from './0084-operators-see-webhooks';
 import { Rejections0085 } from './0085-rejections';
+import { RedoneTransfers0086 } from './0086-redone-transfers';
 import { NeedsAttention0087 } from './0087-needs-attention';
 import { PooledKeys0070 } from './0070-pooled-keys';
 
@@ -132,5 +133,6 @@ export const migrations = [
   OwnNames0083,
   OperatorsSeeWebhooks0084,
   Rejections0085,
+  RedoneTransfers0086,
   NeedsAttention0087,
 ];

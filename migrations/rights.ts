@@ -426,3 +426,11 @@ export const webhookReadingRights: Rights = {
 export const parkedSinceRights: Rights = {
   transaction_events: { gateway_worker: 'select' },
 };
+
+/** Granted by the migration that adds the table: operators ask, the API carries it out and says what became of it. */
+export const redoRights: Rights = {
+  redo_requests: {
+    gateway_api: 'select, update (attempting_until, ended_at, new_tx_id, failure_code, failure_message)',
+    gateway_operator: 'select, insert (tx_id, operator)',
+  },
+};

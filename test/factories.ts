@@ -273,6 +273,7 @@ export function buildTransferRequest(
     tokenSymbol: chain.native.symbol,
     amount: '1',
     externalId: null,
+    retryOf: null,
     memo: null,
     memoOnChain: false,
     allowsProgram: false,

@@ -1345,6 +1345,12 @@ export interface components {
             /** @description As given with the transfer */
             external_id: string | null;
             /**
+             * Format: uuid
+             * @description The transfer that it was made in place of
+             * @example 0198a2b4-6f1e-7c3d-9a55-0f6c1d2e3b4a
+             */
+            retry_of: string | null;
+            /**
              * Format: date-time
              * @example 2026-01-31T12:00:00.000Z
              */
@@ -1455,6 +1461,12 @@ export interface components {
             /** @description As given with the transfer */
             external_id: string | null;
             /**
+             * Format: uuid
+             * @description The transfer that it was made in place of
+             * @example 0198a2b4-6f1e-7c3d-9a55-0f6c1d2e3b4a
+             */
+            retry_of: string | null;
+            /**
              * Format: date-time
              * @example 2026-01-31T12:00:00.000Z
              */
@@ -1552,6 +1564,12 @@ export interface components {
             tx_hash: string | null;
             /** @description As given with the transfer */
             external_id: string | null;
+            /**
+             * Format: uuid
+             * @description The transfer that it was made in place of
+             * @example 0198a2b4-6f1e-7c3d-9a55-0f6c1d2e3b4a
+             */
+            retry_of: string | null;
             /**
              * Format: date-time
              * @example 2026-01-31T12:00:00.000Z
@@ -2359,6 +2377,12 @@ export interface components {
             /** @description As given with the transfer */
             external_id: string | null;
             /**
+             * Format: uuid
+             * @description The transfer that it was made in place of
+             * @example 0198a2b4-6f1e-7c3d-9a55-0f6c1d2e3b4a
+             */
+            retry_of: string | null;
+            /**
              * Format: date-time
              * @example 2026-01-31T12:00:00.000Z
              */
@@ -2745,6 +2769,8 @@ export interface components {
         /** @description Assets of this account only */
         AccountId: string;
         TxId: string;
+        /** @description What was made in place of this transfer */
+        RetryOf: string;
         /** @description Transactions from this address only; addresses are compared as those of their chain are, some in any letter case */
         FromAddress: string;
         /** @description Transactions to this address only, compared in the same way */
@@ -3571,6 +3597,8 @@ export interface operations {
                 chain?: string;
                 /** @description The transfer of yours that was given this external_id */
                 external_id?: string;
+                /** @description What was made in place of this transfer */
+                retry_of?: components["parameters"]["RetryOf"];
                 /** @description Transactions from this address only; addresses are compared as those of their chain are, some in any letter case */
                 from_address?: components["parameters"]["FromAddress"];
                 /** @description Transactions to this address only, compared in the same way */
@@ -3681,6 +3709,8 @@ export interface operations {
                 chain?: string;
                 /** @description The transfer of yours that was given this external_id */
                 external_id?: string;
+                /** @description What was made in place of this transfer */
+                retry_of?: components["parameters"]["RetryOf"];
                 /** @description Transactions from this address only; addresses are compared as those of their chain are, some in any letter case */
                 from_address?: components["parameters"]["FromAddress"];
                 /** @description Transactions to this address only, compared in the same way */

@@ -72,6 +72,8 @@ export const auditActions = [
   'transfer.blacklisted_after_broadcast',
   'transfer.cancellation_begun',
   'transfer.cancelled',
+  'transfer.redo_requested',
+  'transfer.redone',
   'transfer.refused',
   'transfer.rejected',
   'transfer.abandoned',

@@ -10,4 +10,15 @@ export const integer =
     return value;
   };
 
+const units = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const longestMs = 30 * units.d;
+
+/** Parser of a length of time such as 24h, in milliseconds. @throws InvalidArgumentError as integer. */
+export function toDurationMs(text: string): number {
+  const [, count, unit] = /^([1-9]\d{0,4})([mhd])$/.exec(text) ?? [];
+  const ms = Number(count) * units[unit as keyof typeof units];
+  if (!(ms <= longestMs)) throw new InvalidArgumentError('must be a time such as 30m, 24h or 7d, and at most 30d');
+  return ms;
+}
+
 export const toLimit = integer(1, 1_000);

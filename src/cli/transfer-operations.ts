@@ -13,6 +13,7 @@ import { TransactionEntity, type TransactionStatus } from '../transactions/entit
 import { findTimeline, type Timeline } from '../transactions/shown-rows';
 import { loadAttempts } from '../transfers/load-attempts';
 import { operatorActId } from '../transfers/operate/operator-acts';
+import { findRedo } from '../transfers/redo/rules';
 import { recordAbandonRequest, withdrawAbandonRequest } from '../transfers/operate/operator-requests';
 import { beforeAll, findClosed, findStarted, findUnended, type LostReason } from '../transfers/start/lost-workflows';
 import { startTransferWorkflow } from '../transfers/start/workflows';
@@ -40,6 +41,8 @@ export interface TransferFilter {
 
 export interface TransferReport {
   tx: TransactionEntity;
+  /** The transfer that stands in its place. */
+  retriedBy: string | null;
   timeline: Timeline;
   attempts: {
     attempt: number;
@@ -122,7 +125,17 @@ export class TransferOperations {
         where a.tx_id = $1 order by a.attempt`,
       [txId, tx.isSigned && getSignedType(tx.transactionType).isHandedOut === true],
     );
-    return { tx, timeline, attempts };
+    const retriedBy = (await findRedo(this.database.manager, tx))?.txId ?? null;
+    return { tx, retriedBy, timeline, attempts };
+  }
+
+  /** Of these those in whose place another transfer was made, with its id. */
+  async findRedone(transfers: readonly TransactionEntity[]): Promise<Map<string, string>> {
+    const rows = await this.database.query<{ tx_id: string; retry_of: string }[]>(
+      'select tx_id, retry_of from transactions where retry_of = any($1::uuid[])',
+      [transfers.map(({ txId }) => txId)],
+    );
+    return new Map(rows.map(({ tx_id: txId, retry_of: retryOf }) => [retryOf, txId]));
   }
 
   /**

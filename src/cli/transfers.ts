@@ -8,6 +8,7 @@ import { cannotBeUndone, confirm, type Confirmation, hasReason, type Reasoned } 
 import type { Run } from './run';
 import { toLimit } from './options';
 import { print, printRow, printRows } from './output';
+import { addRedoCommand } from './redo';
 import type { Session } from './session';
 
 const transferRow = (tx: TransactionEntity) => ({
@@ -60,7 +61,14 @@ export function addTransferCommands(program: Command, run: Run): void {
         const { status, client: reference, limit } = options;
         const client = reference === undefined ? undefined : await new ClientOperations(session.database).findClient(reference);
         const filter = { limit, ...(status && { status }), ...(client && { clientId: client.clientId }) };
-        printRows((await toOperations(session).list(filter)).map(transferRow), session.json);
+        const operations = toOperations(session);
+        const rows = await operations.list(filter);
+        const redone = await operations.findRedone(rows);
+        const linkOf = ({ txId, retryOf }: TransactionEntity) => ({ retry_of: retryOf, retried_by: redone.get(txId) ?? null });
+        printRows(
+          rows.map((tx) => ({ ...transferRow(tx), ...linkOf(tx) })),
+          session.json,
+        );
       }),
     );
   transfers
@@ -68,13 +76,15 @@ export function addTransferCommands(program: Command, run: Run): void {
     .description('show a transfer with its timeline and signed attempts')
     .action(
       run(async (session, txId: string) => {
-        const { tx, timeline, attempts } = await toOperations(session).show(txId);
+        const { tx, retriedBy, timeline, attempts } = await toOperations(session).show(txId);
         const row = {
           ...transferRow(tx),
           from: tx.fromAddress,
           to: tx.toAddress,
           request_id: tx.requestId,
           failure: tx.failureMessage,
+          retry_of: tx.retryOf,
+          retried_by: retriedBy,
         };
         if (session.json) return print(JSON.stringify({ ...row, timeline, attempts }, null, 2));
         printRow(row, false);
@@ -94,6 +104,7 @@ export function addTransferCommands(program: Command, run: Run): void {
         printRow({ tx_id: txId, status: await toOperations(session).retry(txId, reason) }, session.json),
       ),
     );
+  addRedoCommand(transfers, run);
   cannotBeUndone(transfers.command('abandon <tx-id>'))
     .description(
       'abandon a parked transfer whose signing has begun; it ends once no attempt can be executed any more; prints the answer of the workflow',

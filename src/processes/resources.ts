@@ -46,6 +46,7 @@ import { transactionRoutes } from '../transactions/routes';
 import { TransactionService } from '../transactions/service';
 import { toComparableTransfer } from '../transfers/accept/request';
 import { approvalRoutes } from '../transfers/approval-routes';
+import { carryOutRedoRequests } from '../transfers/redo/carry-out';
 import { transferRoutes } from '../transfers/routes';
 import { createTransfer } from '../transfers/schema';
 import { Approvals } from '../transfers/screen/approvals';
@@ -193,6 +194,11 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
     housekeeping: [
       { name: 'forget old idempotency keys', everyMs: 60_000, run: () => idempotencyStore.sweep() },
       { name: 'forget accounts that nobody waits for', everyMs: 60_000, run: () => ownKeys.sweep() },
+      {
+        name: 'redo transfers that operators want redone',
+        everyMs: 500,
+        run: () => carryOutRedoRequests({ ...deps, starts, addresses, outbox }),
+      },
       { name: 'forget old traces', everyMs: 60_000, run: () => sweepTraces(database) },
       { name: 'seal the audit log', everyMs: 2_000, run: async () => void (await sealAuditLog(database)) },
     ],

@@ -66,6 +66,8 @@ export class TransactionEntity {
   @Column({ type: 'boolean', name: 'allow_program_address' }) allowsProgram!: boolean;
   /** What the client calls it; unique among its transactions. */
   @Column({ type: 'text', name: 'external_id', nullable: true }) externalId!: string | null;
+  /** The transfer in whose place it was made. */
+  @Column({ type: 'uuid', name: 'retry_of', nullable: true }) retryOf!: string | null;
   @Column({ type: 'text', name: 'failure_code', nullable: true }) failureCode!: FailureCode | null;
   @Column({ type: 'text', name: 'failure_message', nullable: true }) failureMessage!: string | null;
   @Column({ type: 'text', name: 'idempotency_key', nullable: true }) idempotencyKey!: string | null;

@@ -14,6 +14,7 @@ export interface TransactionFilter {
   /** One of these. */
   txHashes?: readonly string[] | undefined;
   externalId?: string | undefined;
+  retryOf?: string | undefined;
   /** One of these, as they are stored. */
   fromAddresses?: readonly string[] | undefined;
   toAddresses?: readonly string[] | undefined;
@@ -44,6 +45,7 @@ export function toFilter(chains: Chains, query: Omit<ListTransactions, 'page' | 
     // explorers show some hashes in capitals
     txHashes: hash === undefined ? undefined : [...new Set([hash, hash.toLowerCase()])],
     externalId: query.external_id,
+    retryOf: query.retry_of,
     fromAddresses: toStored(chains, query, 'from_address'),
     toAddresses: toStored(chains, query, 'to_address'),
     createdAfter: query.created_after,
@@ -78,6 +80,7 @@ export function toWhere(clientId: string, filter: TransactionFilter): ListWhere 
     ['status', filter.statuses],
     ['tx_hash', filter.txHashes],
     ['external_id', one(filter.externalId)],
+    ['retry_of', one(filter.retryOf)],
     ['from_address', filter.fromAddresses],
     ['to_address', filter.toAddresses],
   ] as const;

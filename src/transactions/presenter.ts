@@ -20,6 +20,7 @@ type PresentableTransaction = Pick<
   | 'status'
   | 'txHash'
   | 'externalId'
+  | 'retryOf'
   | 'createdAt'
 >;
 
@@ -36,6 +37,7 @@ const presentTransaction = (tx: PresentableTransaction): TransactionView => ({
   status: tx.status,
   tx_hash: tx.txHash,
   external_id: tx.externalId,
+  retry_of: tx.retryOf,
   created_at: tx.createdAt.toISOString(),
 });
 

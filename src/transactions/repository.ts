@@ -61,7 +61,7 @@ export class TransactionRepository {
   /** Newest first, with the number of all of them; where the database does not keep it, at most `countedAtMost`. */
   async list(clientId: string, filter: TransactionFilter, page: TransactionPage): Promise<ListedPart> {
     // an id that cannot exist finds nothing, like an unknown one
-    if ([filter.walletId, filter.accountId].some((id) => id !== undefined && !isUuid(id)))
+    if ([filter.walletId, filter.accountId, filter.retryOf].some((id) => id !== undefined && !isUuid(id)))
       return { ...nothingShown, total: 0, hasMore: false };
     if (page.after === undefined && isTotalKept(filter)) return this.listByTotal(clientId, filter, page);
     const { limit, offset, after } = page;

@@ -28,6 +28,7 @@ export interface ListTransactions extends PageQuery {
   status?: TransactionStatus[];
   tx_hash?: string;
   external_id?: string;
+  retry_of?: string;
   from_address?: string;
   to_address?: string;
   created_after?: Date;
@@ -55,6 +56,7 @@ export const listFilters = {
   account_id: Joi.string().description('Transactions of this account only'),
   chain: chainName().description('Transactions on this chain only'),
   external_id: externalId().description('The transfer of yours that was given this external_id'),
+  retry_of: Joi.string().description('What was made in place of this transfer'),
   from_address: Joi.string()
     .max(255)
     .description(
@@ -89,6 +91,8 @@ export interface TransactionView {
   tx_hash: string | null;
   /** What the client calls it. */
   external_id: string | null;
+  /** The transfer in whose place it was made. */
+  retry_of: string | null;
   created_at: string;
 }
 
@@ -110,6 +114,7 @@ export const transactionFields = {
   status: oneOf('TransactionStatus', transactionStatuses),
   tx_hash: Joi.string().allow(null),
   external_id: Joi.string().allow(null).description('As given with the transfer'),
+  retry_of: id().allow(null).description('The transfer that it was made in place of'),
   created_at: timestamp(),
 };
 

@@ -26,6 +26,7 @@ const listed = [
   'status',
   'txHash',
   'externalId',
+  'retryOf',
   'createdAt',
   'requestedBy',
   'approvalExpiresAt',
@@ -117,7 +118,16 @@ export interface Statement {
 
 /** Columns that lists are filtered by. */
 type FilterColumn =
-  'client_id' | 'wallet_id' | 'account_id' | 'chain' | 'status' | 'tx_hash' | 'external_id' | 'from_address' | 'to_address';
+  | 'client_id'
+  | 'wallet_id'
+  | 'account_id'
+  | 'chain'
+  | 'status'
+  | 'tx_hash'
+  | 'external_id'
+  | 'retry_of'
+  | 'from_address'
+  | 'to_address';
 
 /** What a list contains. */
 export interface ListWhere {
@@ -142,8 +152,8 @@ function toBranches({ among, createdAfter, createdBefore, after }: ListWhere, va
     ...(createdBefore ? [`created_at < ${place(createdBefore.toISOString())}::timestamptz`] : []),
     ...(after === undefined ? [] : [`tx_id < ${place(after)}::uuid`]),
   ];
-  // a hash or an external id decides alone: the order of an index gains nothing
-  const isDecided = among.some(([column]) => column === 'tx_hash' || column === 'external_id');
+  // each of these decides alone: the order of an index gains nothing
+  const isDecided = among.some(([column]) => column === 'tx_hash' || column === 'external_id' || column === 'retry_of');
   const choices = among.map(([column, each]) =>
     isDecided ? [`${column} = any(${place(each)})`] : each.map((value) => `${column} = ${place(value)}`),
   );

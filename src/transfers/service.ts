@@ -58,6 +58,7 @@ const toRequest = (
   tokenSymbol: input.token_symbol,
   amount: input.amount,
   externalId: input.external_id ?? null,
+  retryOf: null,
   memo: input.memo ?? null,
   memoOnChain: input.on_chain_memo ?? false,
   allowsProgram: input.allow_program_address ?? false,

@@ -67,8 +67,9 @@ export interface TransactionSnapshot {
   created_at: string;
   updated_at: string;
   memo: string | null;
-  /** Absent in events that are older than it. */
+  /** This one and the next are absent in events that are older than they are. */
   external_id?: string | null;
+  retry_of?: string | null;
   fee: string | null;
   fee_symbol: string | null;
   fee_decimals: number | null;
@@ -114,6 +115,7 @@ function presentSnapshot(tx: TransactionSnapshot, isOwnAddress: boolean): Record
         status: tx.status,
         txHash: tx.tx_hash,
         externalId: tx.external_id ?? null,
+        retryOf: tx.retry_of ?? null,
         createdAt: new Date(tx.created_at),
       },
     }),

@@ -5,6 +5,7 @@ import { houseClientId } from '../../platform/house';
 import type { TransactionEntity } from '../../transactions/entity';
 import { isEnded } from '../../transactions/state';
 import type { Attempts } from '../../transfers/attempts';
+import { redoKey } from '../../transfers/accept/redone';
 import { whyNotCancelled } from '../../transfers/end/cancel';
 import { whyNotSent } from '../../webhooks/delivery-service';
 import { whyNotAbandoned, whyNotStartedAgain } from '../transfer-preconditions';
@@ -32,6 +33,8 @@ export interface ActionFacts {
   approvalRefusal: GatewayError | null;
   /** Of `areOrdersCompared`: until then nothing that is not signed is ended. */
   areOrdersCompared: boolean;
+  /** The transfer that stands in its place, and the answer of `whyNotRedone`. */
+  redo: { made: TransactionEntity | null; refusal: GatewayError | null };
   frozen: FrozenAsset[];
   /** Of its account on its chain. */
   doubted: DoubtedOrdinal[];
@@ -45,7 +48,7 @@ const maxResends = 5;
  * Whether an account may be used again (`unfreeze`, `accept-count`) is not decided here: an operator has to find that out first.
  */
 export function findActions(facts: ActionFacts): Action[] {
-  return [retry(facts), abandon(facts), ...byClient(facts), ...aboutAccount(facts), ...resend(facts)].filter(
+  return [retry(facts), abandon(facts), redo(facts), ...byClient(facts), ...aboutAccount(facts), ...resend(facts)].filter(
     (action) => action !== null,
   );
 }
@@ -80,6 +83,15 @@ function abandon({ tx, attempts, workflow, abandoned }: ActionFacts): Action | n
       ? 'How transactions of its chain end is not known here: GATEWAY_ENV is of another environment'
       : abandonEffects[abandoned];
   return { name: 'abandon', by: 'operator', command: `gateway transfers abandon ${tx.txId}`, effect };
+}
+
+/** Once for each transfer; the rules for transfers are read by whoever carries it out. */
+function redo({ tx, redo: { made, refusal } }: ActionFacts): Action | null {
+  if (made || refusal) return null;
+  const effect =
+    'A new transfer pays the same amount to the same address, if the rules of POST /transfer allow it at that moment; what this one has failed ' +
+    `for has to be removed first. It pays once, also if the client sends it again with the Idempotency-Key ${redoKey(tx.txId)}`;
+  return { name: 'redo', by: 'operator', command: `gateway transfers redo ${tx.txId}`, effect };
 }
 
 function byClient({ tx, approvalRefusal, areOrdersCompared }: ActionFacts): Action[] {

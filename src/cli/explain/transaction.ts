@@ -13,6 +13,7 @@ import { rulesOf } from '../../transactions/signed-type';
 import { isEnded } from '../../transactions/state';
 import { findParkedBefore, findUnexecutedBefore } from '../../transfers/line';
 import { loadAttempts } from '../../transfers/load-attempts';
+import { findRedo, whyNotRedone } from '../../transfers/redo/rules';
 import { whyUndecidable } from '../../transfers/screen/decide';
 import { findActions } from './actions';
 import { type GetClient, viewChain } from './chain';
@@ -53,9 +54,10 @@ export async function explainTransaction(sources: ExplainSources, tx: Transactio
   const timeLeftMs = tx.isSigned && !isEnded(tx) ? await getSignedType(tx.transactionType).timeLeft(manager, tx) : null;
   const startWaitsSince = undelivered.find(({ kind }) => kind === 'start_transfer')?.since ?? null;
   const approvalRefusal = await whyUndecidable(manager, tx);
+  const redo = { made: await findRedo(manager, tx), refusal: await whyNotRedone(manager, tx) };
   const isCompared = await areOrdersCompared(manager);
   return {
-    transaction: describeTransaction(tx, client?.name ?? null, definition),
+    transaction: { ...describeTransaction(tx, client?.name ?? null, definition), retried_by: redo.made?.txId ?? null },
     state: {
       status: tx.status,
       since: tx.updatedAt,
@@ -65,7 +67,7 @@ export async function explainTransaction(sources: ExplainSources, tx: Transactio
     },
     actions: findActions({
       ...{ tx, attempts, workflow, abandoned, approvalRefusal, areOrdersCompared: isCompared },
-      ...{ frozen, doubted, deliveries },
+      ...{ redo, frozen, doubted, deliveries },
     }),
     workflow,
     undelivered,
@@ -110,6 +112,7 @@ function describeTransaction(tx: TransactionEntity, clientName: string | null, c
     requested_by: tx.requestedBy,
     request_id: tx.requestId,
     parent_tx_id: tx.parentTxId,
+    retry_of: tx.retryOf,
     created_at: tx.createdAt,
     ended_at: tx.endedAt,
   };

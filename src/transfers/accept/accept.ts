@@ -117,8 +117,9 @@ interface Accepting {
 async function accept(
   deps: AcceptDependencies,
   manager: EntityManager,
-  { parsed, kind, storeAnswer, facts }: Accepting & { facts: Facts },
+  { parsed: asked, kind, storeAnswer, facts }: Accepting & { facts: Facts },
 ): Promise<Acceptance> {
+  const parsed = { ...asked, request: { ...asked.request, retryOf: need(facts.retryOf) } };
   const { request, chain, amount } = parsed;
   const { txId, clientId } = request;
   const earlier = need(facts.earlier);

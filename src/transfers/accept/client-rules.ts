@@ -1,10 +1,10 @@
 import type { EntityManager } from 'typeorm';
-import { auditUser } from '../../audit/log';
+import { audit } from '../../audit/log';
 import { allInOrder } from '../../platform/all-in-order';
 import { GatewayError } from '../../platform/errors';
 import { type Destination, evaluateDestination } from '../../screening/destinations';
 import { checkLimits } from './limits';
-import type { ParsedTransfer } from './request';
+import { type ParsedTransfer, toActor } from './request';
 import type { TransferSource } from './source';
 
 /** Rules that a client has set for its own transfers. They do not apply to transfers of the house, such as a sweep. */
@@ -43,7 +43,9 @@ export const isAudited = ({ code }: GatewayError): boolean =>
 export async function recordRefusal(manager: EntityManager, parsed: ParsedTransfer, refusal: GatewayError): Promise<void> {
   if (!isAudited(refusal)) return;
   const { request, chain, from, to } = parsed;
-  await auditUser(manager, request, {
+  await audit(manager, {
+    actor: toActor(request),
+    clientId: request.clientId,
     action: 'transfer.refused',
     outcome: 'refused',
     subject: { type: 'address', id: to.address },

@@ -15,7 +15,7 @@ export async function findEarlier(
   parsed: ParsedTransfer,
   kind: Pick<AcceptedKind, 'transactionType' | 'isSame'>,
 ): Promise<TransactionEntity | null> {
-  const { txId, clientId, idempotencyKey, memo: asked, allowsProgram: isAllowed, externalId: name } = parsed.request;
+  const { txId, clientId, idempotencyKey, memo: asked, allowsProgram: isAllowed, externalId: name, retryOf } = parsed.request;
   // together: most requests have neither
   const [byId, byKey] = await Promise.all([
     manager.findOneBy(TransactionEntity, { txId }),
@@ -24,15 +24,20 @@ export async function findEarlier(
   if (byId && byId.clientId !== clientId) throw notFound('transaction');
   if (byId) return byId;
   if (!byKey) return null;
+  const isRebuilt = byKey.idempotencyKey === null;
+  // an operator's redo is what its client has sent with the key already, whatever the client calls it
+  const isRedo = retryOf !== null;
   // the memo of a rebuilt transfer is unknown, unless it was ordered
-  const memo = byKey.idempotencyKey === null && !byKey.memoOnChain ? asked : byKey.memo;
+  const isMemoKnown = !isRedo && (!isRebuilt || byKey.memoOnChain);
+  const [memo, memoOnChain] = [isMemoKnown ? byKey.memo : asked, isRedo ? parsed.request.memoOnChain : byKey.memoOnChain];
   // a rebuilt one was ordered: whatever it needed was allowed
-  const allowsProgram = byKey.idempotencyKey === null ? isAllowed : byKey.allowsProgram;
-  // no order has it
-  const externalId = byKey.idempotencyKey === null ? name : byKey.externalId;
+  const allowsProgram = isRebuilt || isRedo ? isAllowed : byKey.allowsProgram;
+  // no order has it, nor has what an operator has had redone
+  const hasNoName = isRebuilt || isRedo || (byKey.retryOf !== null && byKey.externalId === null);
+  const externalId = hasNoName ? name : byKey.externalId;
   const isSame =
     byKey.transactionType === kind.transactionType &&
-    isSameTransfer({ ...byKey, memo, allowsProgram, externalId }, parsed, parser) &&
+    isSameTransfer({ ...byKey, memo, memoOnChain, allowsProgram, externalId }, parsed, parser) &&
     (await kind.isSame(manager, byKey.txId));
   if (!isSame) throw new GatewayError('idempotency_key_reused', 'This Idempotency-Key was used for another transfer');
   return byKey;

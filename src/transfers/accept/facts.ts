@@ -5,6 +5,7 @@ import { GatewayError } from '../../platform/errors';
 import type { TransactionEntity } from '../../transactions/entity';
 import type { AcceptedKind } from './accepted-kind';
 import { findEarlier } from './earlier';
+import { findRedone } from './redone';
 import type { ParsedTransfer, TransferParser } from './request';
 import { findSourceRow, type SourceRow } from './source';
 
@@ -14,6 +15,8 @@ export interface Facts {
   earlier: PromiseSettledResult<TransactionEntity | null>;
   source: PromiseSettledResult<SourceRow | undefined>;
   levels: PromiseSettledResult<FeeLevels | undefined>;
+  /** The transfer that it is made in place of. */
+  retryOf: PromiseSettledResult<string | null>;
 }
 
 /** Sends the statements together. @throws what the database has refused: the transaction is over then. */
@@ -27,11 +30,12 @@ export async function readFacts(
     parsed.request.idempotencyKey === null ? null : findEarlier(deps, manager, parsed, kind),
     findSourceRow(manager, parsed),
     kind.readLevels?.(manager, parsed.chain),
+    parsed.request.retryOf ?? findRedone(manager, deps, parsed, kind),
   ]);
   if (results.some((result) => result.status === 'rejected' && !(result.reason instanceof GatewayError)))
     throw firstCause(results);
-  const [earlier, source, levels] = results;
-  return { earlier, source, levels };
+  const [earlier, source, levels, retryOf] = results;
+  return { earlier, source, levels, retryOf };
 }
 
 export function need<T>(result: PromiseSettledResult<T>): T {

@@ -1,3 +1,4 @@
+import type { AuditActor } from '../../audit/log';
 import type { FamilyCodec, GetFamily, ParsedAddress } from '../../chains/family';
 import { invalidAddress, refusedAddress } from '../../chains/invalid-address';
 import { type ChainRegistry, tokenByContract, tokenBySymbol } from '../../chains/registry';
@@ -23,11 +24,15 @@ export interface TransferRequest {
   amount: string;
   /** What the client calls it. */
   externalId: string | null;
+  /** The transfer that it is to be made in place of, at an operator's request. */
+  retryOf: string | null;
   memo: string | null;
   /** The memo is part of what is signed too. */
   memoOnChain: boolean;
   /** The recipient may be an address of a program. */
   allowsProgram: boolean;
+  /** Who asks for it in place of the user. */
+  by?: AuditActor;
 }
 
 /** The request after the checks that need no database. */
@@ -71,6 +76,9 @@ export function parseTransfer({ registry, getFamily }: TransferParser, request: 
   assertHasPrograms(request, chain, family);
   return { request, chain, token, from, to, amount };
 }
+
+/** Who asks for the transfer, for the audit log. */
+export const toActor = ({ by, userId }: TransferRequest): AuditActor => by ?? { type: 'user', id: userId };
 
 /** The request with one spelling of its addresses: in another letter case it asks for the same. What is no address stays as it is. */
 export function toComparableTransfer({ registry, getFamily }: TransferParser, input: CreateTransfer): CreateTransfer {

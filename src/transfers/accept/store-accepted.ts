@@ -1,11 +1,11 @@
 import type { EntityManager } from 'typeorm';
-import { type AuditAction, auditUser } from '../../audit/log';
+import { audit, type AuditAction } from '../../audit/log';
 import { insertionOf } from '../../platform/entity-columns';
 import { formatAmount } from '../../platform/money';
 import { TransactionEntity } from '../../transactions/entity';
 import type { TransactionType } from '../../transactions/types';
 import { toNewRow } from './new-row';
-import type { ParsedTransfer } from './request';
+import { type ParsedTransfer, toActor } from './request';
 import type { TransferSource } from './source';
 
 export const toAcceptedRow = (
@@ -19,6 +19,7 @@ export const toAcceptedRow = (
     ...{ assetId: asset.ledgerAccountId, to, amount, feeLocked },
   }),
   externalId: request.externalId,
+  retryOf: request.retryOf,
   memo: request.memo,
   memoOnChain: request.memoOnChain,
   allowsProgram: request.allowsProgram,
@@ -27,7 +28,7 @@ export const toAcceptedRow = (
   requestId: request.requestId,
 });
 
-/** False when a transfer of this id, key or external id exists; one that is being written at the moment is waited for. */
+/** False when a transfer of this id, key or external id exists, or one in place of the same; one that is being written at the moment is waited for. */
 export async function insertAccepted(manager: EntityManager, transfer: Partial<TransactionEntity>): Promise<boolean> {
   const { text, values } = insertionOf(TransactionEntity, transfer);
   const rows = await manager.query<unknown[]>(`${text} on conflict do nothing returning tx_id`, values);
@@ -39,20 +40,20 @@ export function recordAccepted(
   { request, chain, token, to, amount }: ParsedTransfer,
   action: AuditAction,
 ): Promise<void> {
-  const { txId, clientId, userId, requestId, tokenSymbol } = request;
-  return auditUser(
-    manager,
-    { clientId, userId },
-    {
-      action,
-      subject: { type: 'transaction', id: txId },
-      detail: {
-        chain: chain.name,
-        symbol: tokenSymbol,
-        amount: formatAmount(amount, token?.decimals ?? 0),
-        to_address: to.address,
-      },
-      requestId,
+  const { txId, clientId, requestId, tokenSymbol, retryOf } = request;
+  return audit(manager, {
+    action,
+    outcome: 'success',
+    actor: toActor(request),
+    clientId,
+    subject: { type: 'transaction', id: txId },
+    detail: {
+      chain: chain.name,
+      symbol: tokenSymbol,
+      amount: formatAmount(amount, token?.decimals ?? 0),
+      to_address: to.address,
+      ...(retryOf !== null && { retry_of: retryOf }),
     },
-  );
+    requestId,
+  });
 }

@@ -25,6 +25,7 @@ interface SubjectRow {
   from_address: string;
   to_address: string;
   request_id: string | null;
+  retry_of: string | null;
   ended: boolean;
   unstarted: boolean;
 }
@@ -89,7 +90,7 @@ async function notify(
 
 async function findSubject(database: DataSource, txId: string): Promise<SubjectRow> {
   const [row] = await database.query<SubjectRow[]>(
-    `select client_id, account_id, wallet_id, chain, transaction_type, token_symbol, amount, decimals, from_address, to_address, request_id, ended_at is not null as ended,
+    `select client_id, account_id, wallet_id, chain, transaction_type, token_symbol, amount, decimals, from_address, to_address, request_id, retry_of, ended_at is not null as ended,
             exists (select from workflow_outbox where kind = 'start_transfer' and subject_id = tx_id) as unstarted
        from transactions where tx_id = $1`,
     [txId],
@@ -110,6 +111,7 @@ const toStart = (txId: string, row: SubjectRow): StartedTransfer => ({
   fromAddress: row.from_address,
   toAddress: row.to_address,
   requestId: row.request_id,
+  retryOf: row.retry_of,
 });
 
 function alarm(log: Logger, txId: string): void {

@@ -48,6 +48,7 @@ export type StartedTransfer = Pick<
   | 'fromAddress'
   | 'toAddress'
   | 'requestId'
+  | 'retryOf'
 >;
 
 const signals = { approved: transferApprovedSignal, ended: transferEndedSignal };
@@ -137,7 +138,7 @@ const summaryOf = ({ amount, decimals, tokenSymbol, chain, toAddress }: StartedT
   `${formatAmount(amount, decimals)} ${tokenSymbol} on ${chain} to ${shortened(toAddress)}${run === 'again' ? ', started again' : ''}`;
 
 /** On the page of the workflow, which cuts it after some lines. */
-const detailsOf = ({ txId, transactionType, fromAddress, toAddress }: StartedTransfer): string =>
-  `${transactionType} from ${fromAddress} to ${toAddress}. Everything about it: \`gateway explain ${txId}\``;
+const detailsOf = ({ txId, transactionType, fromAddress, toAddress, retryOf }: StartedTransfer): string =>
+  `${transactionType} from ${fromAddress} to ${toAddress}${retryOf === null ? '' : `, in place of ${retryOf}`}. Everything about it: \`gateway explain ${txId}\``;
 
 const shortened = (address: string): string => (address.length > 20 ? `${address.slice(0, 10)}…${address.slice(-6)}` : address);

@@ -64,7 +64,14 @@ export function parsePayment({ registry, getFamily }: TransferParser, request: S
   const { amount } = terms;
   const transfer = {
     ...{ ...request, fromAddress: input.payer, toAddress: terms.payTo, chain: chain.name, tokenSymbol: token.symbol },
-    ...{ amount: formatAmount(amount, token.decimals), externalId: null, memo: null, memoOnChain: false, allowsProgram: false },
+    ...{
+      amount: formatAmount(amount, token.decimals),
+      externalId: null,
+      retryOf: null,
+      memo: null,
+      memoOnChain: false,
+      allowsProgram: false,
+    },
   };
   const parsed = { request: transfer, chain, token, from, to, amount };
   const kept = { requirements, resource: resource as JsonObject | null, extensions: extensions as JsonObject | null };

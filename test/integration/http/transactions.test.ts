@@ -43,6 +43,7 @@ describe('GET /transactions', () => {
       status: 'PENDING',
       tx_hash: null,
       external_id: null,
+      retry_of: null,
       created_at: expect.any(String),
     });
     expect(all.body).toMatchObject({ total: 3, has_more: false });

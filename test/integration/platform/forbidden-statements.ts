@@ -84,6 +84,8 @@ const refuseAs = (kind: string, code = 'stuck') =>
   `insert into refusals (tx_id, attempt, kind, code, reason) values (:waiting, 1, '${kind}', '${code}', 'none')`;
 const insertOutput = `insert into chain_outputs (chain, resource, owner, amount, block_number, spendable_from) values ('bitcoin', 'output', :address, 1, 1, 1)`;
 const acceptCount = `insert into foreign_ordinals (chain, owner, below) values ('ethereum', :address, 1)`;
+const askRedo = `insert into redo_requests (tx_id, operator) values (:signed, 'mallory')`;
+const answerRedo = `update redo_requests set ended_at = now(), new_tx_id = :waiting`;
 const compare = `update order_comparison set compared_as = database_incarnation()`;
 
 /** What each process must not do. `:name` is a value of the test. */
@@ -91,6 +93,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
   gateway_api: [
     acceptCount,
     compare,
+    askRedo,
     'update workflow_outbox set turn = 0',
     ...[insertAttempt, insertOrder, insertReservation, linkReservation, insertRequest, insertUser, insertKey, limits, policy],
     ...[beginSigning, signAgain, raiseFee, endAs('SUBMITTED'), endAs('CONFIRMED'), endAs('FAILED'), endAs('REJECTED')],
@@ -138,6 +141,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
     ],
   ],
   gateway_worker: [
+    ...[askRedo, answerRedo],
     `update chain_outputs set amount = 1`,
     acceptCount,
     compare,
@@ -172,6 +176,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
     'select * from idempotency_keys',
   ],
   gateway_authoriser: [
+    ...[askRedo, answerRedo],
     acceptCount,
     ...[insertRequest, insertUser, insertKey, listAddress, unlist, approve, transfer, deposit, swapAddress, limits, policy, totp],
     ...[endAs('AWAITING_APPROVAL'), endAs('CANCELLED'), endAs('FAILED'), endAs('NEEDS_ATTENTION'), attest, giveUpAs('abandoned')],
@@ -192,6 +197,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
     `select * from webhook_endpoints`,
   ],
   gateway_operator: [
+    answerRedo,
     compare,
     ...[
       insertAttempt,
@@ -252,6 +258,9 @@ export const forbiddenToAll = [
   'update ledger_postings set seq = 9',
   'update transaction_events set status = status',
   'delete from operator_requests',
+  'delete from redo_requests',
+  `update redo_requests set operator = 'another'`,
+  'update transactions set retry_of = :signed where tx_id = :waiting',
   `update refusals set reason = 'another'`,
   'delete from refusals',
   'update orders set seq = seq',

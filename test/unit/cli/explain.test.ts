@@ -27,6 +27,7 @@ const refused = new GatewayError('not_awaiting_approval', 'it does not wait');
 const facts = (changes: Partial<ActionFacts>): ActionFacts => ({
   ...{ tx: tx(), attempts: new Attempts([]), workflow: workflow(), abandoned: 'cancel', approvalRefusal: refused },
   areOrdersCompared: true,
+  redo: { made: null, refusal: refused },
   ...{ frozen: [], doubted: [], deliveries: [] },
   ...changes,
 });
@@ -45,6 +46,16 @@ describe('what can be done', () => {
     ['Temporal does not know it', { tx: tx(signed), workflow: workflow({ state: 'missing' }) }, ['retry']],
     ['Temporal is silent', { tx: tx(signed), workflow: workflow({ state: 'silent' }) }, []],
     ['it has ended', { tx: tx({ ...signed, status: 'FAILED' }), workflow: workflow({ state: 'closed' }) }, []],
+    [
+      'it has ended, and may be redone',
+      { tx: tx({ ...signed, status: 'FAILED' }), workflow: workflow({ state: 'closed' }), redo: { made: null, refusal: null } },
+      ['redo'],
+    ],
+    [
+      'it was redone',
+      { tx: tx({ ...signed, status: 'FAILED' }), workflow: workflow({ state: 'closed' }), redo: { made: tx(), refusal: null } },
+      [],
+    ],
     [
       'the chain has executed it',
       {

@@ -4,7 +4,7 @@ import { searchAttributes } from '../../../src/messages/progress';
 import { transferWorkflowsOn } from '../../../src/transfers/start/workflows';
 
 const transfer = {
-  ...({ txId: 't', clientId: 'c', walletId: 'w', transactionType: 'OUTBOUND', requestId: 'r' } as const),
+  ...({ txId: 't', clientId: 'c', walletId: 'w', transactionType: 'OUTBOUND', requestId: 'r', retryOf: null } as const),
   ...{ chain: 'ethereum', tokenSymbol: 'USDC', amount: 25_500_000n, decimals: 6 },
   fromAddress: '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
   toAddress: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',

@@ -25,6 +25,7 @@ const parse = (environment: GatewayEnvironment, chain: string, toAddress: string
         requestId: 'r',
         idempotencyKey: null,
         externalId: null,
+        retryOf: null,
         memo: null,
         memoOnChain: false,
         allowsProgram: false,
