@@ -13,8 +13,8 @@ if (!target) throw new Error('usage: node scripts/sbom.mjs <folder>');
 mkdirSync(target, { recursive: true });
 
 const npm = (args, cwd) => execFileSync('npm', args, { cwd, encoding: 'utf8', maxBuffer: 100_000_000 });
-const write = (name, cwd) => {
-  const text = npm(['sbom', '--package-lock-only', '--sbom-format', 'cyclonedx', '--sbom-type', 'application'], cwd);
+const write = (name, cwd, options = []) => {
+  const text = npm(['sbom', '--package-lock-only', '--sbom-format', 'cyclonedx', '--sbom-type', 'application', ...options], cwd);
   writeFileSync(path.join(target, `${name}.cdx.json`), text);
   console.log(`${name}: ${JSON.parse(text).components.length} components`);
 };
@@ -35,7 +35,8 @@ try {
   writeFileSync(path.join(production, 'package.json'), JSON.stringify({ ...manifest, overrides: fixed }));
   copyFileSync(path.join(root, 'package-lock.json'), path.join(production, 'package-lock.json'));
   npm(['install', '--package-lock-only', '--ignore-scripts', '--prefer-offline'], production);
-  write('gateway', production);
+  // those of other machines, and of other systems than Node: the image is built without them
+  write('gateway', production, ['--omit', 'optional']);
 } finally {
   rmSync(production, { recursive: true, force: true });
 }

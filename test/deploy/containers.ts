@@ -76,7 +76,19 @@ export class Containers {
   async shell(name: string, image: string, script: string): Promise<string> {
     const { buildah, networks } = this.parts;
     const container = await this.create(`${name}-shell`, image);
-    const command = buildah.command('run', '--isolation', 'chroot', '--no-hosts', container, '--', 'bash', '-euc', script);
+    const command = buildah.command(
+      'run',
+      '--isolation',
+      'chroot',
+      '--no-hosts',
+      container,
+      '--',
+      'bash',
+      '-euo',
+      'pipefail',
+      '-c',
+      script,
+    );
     return run([...networks.enter(name), ...command], { timeoutMs: jobTimeoutMs, logFile: this.logFile(`${name}-shell`) });
   }
 

@@ -51,6 +51,7 @@ export class Networks {
   }
 
   async remove(): Promise<void> {
+    if (this.created.length === 0) return;
     const there = new Set(readdirSync('/run/netns'));
     for (const name of this.created.splice(0))
       if (there.has(path.basename(name))) await run(['ip', 'netns', 'del', name], { timeoutMs, logFile: this.logFile });

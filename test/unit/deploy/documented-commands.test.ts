@@ -24,8 +24,15 @@ const composed = lines.flatMap((line) => line.match(/docker compose (?:run|up|st
 const nameOf = (command: string): string => /^[a-z][a-z0-9-]*(?: (?!unversioned)[a-z][a-z-]*)*/.exec(command)?.[0] ?? '';
 const scripts = (JSON.parse(readFileSync(path.join(projectRoot, 'package.json'), 'utf8')) as { scripts: object }).scripts;
 
-const help = async (name: string): Promise<string> =>
-  (await promisify(execFile)(process.execPath, [path.join(projectRoot, 'bin/gateway.js'), ...name.split(' '), '--help'])).stdout;
+/** Of each command once: starting the program takes most of a second. */
+const asked = new Map<string, Promise<string>>();
+function help(name: string): Promise<string> {
+  const start = () =>
+    promisify(execFile)(process.execPath, [path.join(projectRoot, 'bin/gateway.js'), ...name.split(' '), '--help']);
+  const shown = asked.get(name) ?? start().then(({ stdout }) => stdout);
+  asked.set(name, shown);
+  return shown;
+}
 
 /** Services that the line names: up to the command that runs in one, or all of them. A variable has the values of the loop around it. */
 function servicesOf(line: string): string[] {

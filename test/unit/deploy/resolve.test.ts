@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
@@ -24,25 +25,29 @@ describe('the compose file with its variables replaced', () => {
   });
 
   const composer = findOnPath('docker-compose');
-  (composer ? it : it.skip)(
-    'is what docker-compose makes of it with try.env (skipped where docker-compose is not installed)',
-    async () => {
-      const env = { PATH: process.env.PATH, HOME: process.env.HOME };
-      const args = ['--env-file', tryFile, '-f', path.join(projectRoot, 'docker-compose.yml'), 'config'];
-      const { stdout } = await promisify(execFile)(composer ?? '', args, { env });
-      // it prints what can be read again: a dollar sign twice
-      const theirs = (parse(stdout.replaceAll('$$', '$')) as ComposeFile).services;
-      const compared = (services: Record<string, Service>) =>
-        Object.fromEntries(
-          Object.entries(services).map(([name, { image, environment = {}, command, entrypoint, user }]) => [
-            name,
-            // version 1 does not replace the variable in the default of this one
-            { image, environment: { ...environment, GATEWAY_OPERATOR: undefined }, command, entrypoint, user },
-          ]),
-        );
-      expect(compared(resolveCompose(tryVariables).services)).toEqual(compared(theirs));
-    },
-  );
+  (composer ? it : it.skip).each([
+    ['without variables', null, {}],
+    ['with try.env', tryFile, tryVariables],
+  ])('is what docker-compose makes of it %s (skipped where docker-compose is not installed)', async (_with, file, variables) => {
+    const env = { PATH: process.env.PATH, HOME: process.env.HOME };
+    // in place of a `.env` of the developer's
+    const empty = path.join(mkdtempSync(path.join(tmpdir(), 'compose-')), 'empty.env');
+    writeFileSync(empty, '');
+    const args = ['--env-file', file ?? empty, '-f', path.join(projectRoot, 'docker-compose.yml'), 'config'];
+    const { stdout } = await promisify(execFile)(composer ?? '', args, { env });
+    rmSync(path.dirname(empty), { recursive: true });
+    // it prints what can be read again: a dollar sign twice
+    const theirs = (parse(stdout.replaceAll('$$', '$')) as ComposeFile).services;
+    const compared = (services: Record<string, Service>) =>
+      Object.fromEntries(
+        Object.entries(services).map(([name, { image, environment = {}, command, entrypoint, user, profiles }]) => [
+          name,
+          // version 1 does not replace the variable in the default of this one
+          { image, environment: { ...environment, GATEWAY_OPERATOR: undefined }, command, entrypoint, user, profiles },
+        ]),
+      );
+    expect(compared(resolveCompose(variables).services)).toEqual(compared(theirs));
+  });
 });
 
 describe('the order of start', () => {

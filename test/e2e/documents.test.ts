@@ -1,0 +1,111 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
+import path from 'node:path';
+import type { DataSource } from 'typeorm';
+import { forgetUsers, newUser } from '../crash/users';
+import { api, dataFolder, stack } from '../stack/client';
+import { openDatabase } from '../stack/database';
+import { type ShellBlock, shellBlocks } from '../unit/documents/shell-blocks';
+import { call } from './support';
+
+/** The code for a shell of the documents, run as it stands. */
+
+const documents = ['README.md', 'docs/integration.md', 'docs/webhooks.md'];
+/** What is not run here, by its first words, and why. All other code is. */
+const notRun: Record<string, string> = {
+  'npm ci && npm run demo': 'steps of .ci/run, which would install the packages under this test',
+  'curl -X POST $base/webhooks': 'its url has to lead to a public address, which takes a network; api.test.ts creates webhooks',
+};
+
+const isNotRun = ({ code }: ShellBlock): boolean => Object.keys(notRun).some((words) => code.startsWith(words));
+const blocks = documents.flatMap(shellBlocks);
+const named = (of: ShellBlock[]) => of.map((block): [string, ShellBlock] => [`${block.document}: ${block.section}`, block]);
+/** The user's code of the second factor. */
+const mfaCode = '"mfa_code":"123456"';
+const timeoutMs = 200_000;
+const keptCharacters = 20_000;
+
+/** A folder from which `npm run` and ./.dev/stack.json are found as from the project's. */
+function readersFolder(): string {
+  const folder = path.join(dataFolder(), 'reader');
+  mkdirSync(path.join(folder, '.dev'), { recursive: true });
+  const link = path.join(folder, '.dev/stack.json');
+  if (!existsSync(link)) symlinkSync('../../stack.json', link);
+  return folder;
+}
+
+/** Runs code until a command fails, or a request is refused. @throws Error with the command that has failed, and the end of its output */
+function runShell(code: string, variables: Record<string, string> = {}): Promise<string> {
+  const strict = [
+    'set -Eeuo pipefail',
+    `trap 'echo "failed: $BASH_COMMAND"' ERR`,
+    // a refusal, whose text may be what another command reads
+    `curl() { command curl -sS --fail-with-body --write-out '%{stderr}%{http_code} %{method} %{url_effective}\\n' "$@"; }`,
+  ];
+  return new Promise((resolve, reject) => {
+    const child = spawn('bash', ['-c', [...strict, 'exec 2>&1', code].join('\n')], {
+      cwd: readersFolder(),
+      env: { ...process.env, ...variables },
+      // a process group of its own, which the time limit ends as a whole
+      detached: true,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let output = '';
+    child.stdout.on('data', (chunk: Buffer) => (output = (output + chunk.toString()).slice(-keptCharacters)));
+    const timer = setTimeout(() => process.kill(-(child.pid ?? 0), 'SIGKILL'), timeoutMs);
+    child.once('error', reject);
+    child.once('close', (status, signal) => {
+      clearTimeout(timer);
+      if (status === 0) resolve(output);
+      else reject(new Error(`${signal ? `not finished after ${timeoutMs / 1000} s` : `exit code ${status}`}:\n${output}`));
+    });
+  });
+}
+
+let database: DataSource;
+beforeAll(async () => (database = await openDatabase(stack().postgres.url, { poolSize: 1 })));
+afterAll(async () => {
+  await forgetUsers(database);
+  await database.destroy();
+});
+
+test('what is not run here is in the documents', () => {
+  for (const words of Object.keys(notRun)) expect(blocks.filter(({ code }) => code.startsWith(words))).toHaveLength(1);
+});
+
+const run = blocks.filter((block) => !isNotRun(block));
+
+describe('README.md', () => {
+  const ofReadme = run.filter(({ document }) => document === 'README.md');
+
+  it('has a first transfer', () => expect(ofReadme.map(({ section }) => section)).toContain('The first transfer'));
+
+  test.each(named(ofReadme))('%s', async (_name, { section, code }) => {
+    const output = await runShell(code);
+    const answers = output.split('\n').filter((line) => line.startsWith('{'));
+    if (section === 'The first transfer') expect(answers.at(-1)).toContain('"status":"CONFIRMED"');
+  });
+});
+
+describe('other documents', () => {
+  const others = run.filter(({ document }) => document !== 'README.md');
+  let variables: Record<string, string>;
+  beforeAll(async () => {
+    const transfers = '/transactions?status=CONFIRMED,FAILED&created_after=2026-01-01T00:00:00Z&page_size=2';
+    const { body } = await call('GET', transfers);
+    const [first, second] = body.data;
+    const accounts = await call('GET', '/accounts?chain=ethereum&page_size=1');
+    variables = {
+      ...{ BASE: stack().base_url, NEXT: second.tx_id, TX1: first.tx_id, TX2: second.tx_id, FACTOR: first.tx_id },
+      ...{ FROM: accounts.body.data[0].address, TO: `0x${'00'.repeat(18)}dEaD` },
+    };
+  });
+
+  test.each(named(others))('%s', async (_name, { code }) => {
+    const needsCode = code.includes(mfaCode);
+    const user = needsCode ? await newUser(database) : null;
+    const token = await (user?.api ?? api()).accessToken();
+    const filled = user ? code.replaceAll(mfaCode, `"mfa_code":"${user.code}"`) : code;
+    await runShell(filled, { ...variables, TOKEN: token });
+  });
+});
