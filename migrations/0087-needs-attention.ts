@@ -3,7 +3,8 @@ import { toGrants } from './grants';
 import { parkedSinceRights } from './rights';
 
 const schema = /* sql */ `
--- The snapshot names what a transaction was made in place of. A second event where one is parked has the same snapshot. It is behind the other one in their stream.
+-- The snapshot names what a transaction was made in place of. Where one is parked, a second event with the same snapshot is behind the other
+-- one in their stream.
 create or replace function enqueue_transaction_event() returns trigger language plpgsql
   security definer set search_path = pg_catalog, public, pg_temp as $$
 declare

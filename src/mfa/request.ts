@@ -1,4 +1,4 @@
-import Joi from 'joi';
+import type Joi from 'joi';
 import { getCaller, type GatewayContext } from '../http/context';
 import { canonical } from '../http/idempotency';
 import { matching } from '../http/schemas';
