@@ -66,7 +66,7 @@ test('what is used more than once has a name', () => {
     const failures = Object.entries(operation.responses).filter(([status]) => Number(status) >= 400);
     for (const [status, answer] of failures) expect({ name, status, answer }).toHaveProperty('answer.$ref');
   }
-  expect(JSON.stringify(served).length).toBeLessThan(170_000);
+  expect(JSON.stringify(served).length).toBeLessThan(175_000);
 });
 
 test('private operations document 401 and 429, creating ones 409 and 422, all of them 400, 405 and 500', () => {
