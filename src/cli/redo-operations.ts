@@ -12,6 +12,8 @@ import { currentOperator } from './operator';
 const pollMs = 150;
 /** Transfers that are named at most as perhaps the same payment. */
 const maxSimilar = 5;
+/** How many times in a row a transfer was redone; one that was redone more often is named. */
+const maxDepth = 100;
 
 /** An ended transfer that an operator may want redone. */
 export interface Redoable {
@@ -41,12 +43,21 @@ async function judge(manager: EntityManager, tx: TransactionEntity, { despiteSim
   return { tx, made, refusal: refusal ?? (despiteSimilar ? null : await whySimilar(manager, tx)) };
 }
 
-/** A client may have paid again under a key of its own: the gateway cannot know, so that somebody has to look. */
+/**
+ * A client may have paid again under a key of its own: the gateway cannot know, so that somebody has to look. What stands in the place of a
+ * transfer counts as that one does: it is another payment if that was ordered before this one had ended.
+ */
 async function whySimilar(manager: EntityManager, tx: TransactionEntity): Promise<GatewayError | null> {
   const rows = await manager.query<{ tx_id: string }[]>(
-    `select tx_id from transactions
-      where client_id = $1 and to_address = $2 and tx_id > $3 and account_id = $4 and asset_id = $5 and amount = $6 and retry_of is null
+    `select t.tx_id from transactions t
+      where client_id = $1 and to_address = $2 and tx_id > $3 and account_id = $4 and asset_id = $5 and amount = $6
         and transaction_type = 'OUTBOUND' and status not in ('FAILED', 'REJECTED', 'CANCELLED') and created_at >= $7
+        and not exists (
+          with recursive earlier (tx_id, retry_of, created_at, depth) as (
+            select t.tx_id, t.retry_of, t.created_at, 0
+            union all
+            select o.tx_id, o.retry_of, o.created_at, e.depth + 1 from earlier e join transactions o on o.tx_id = e.retry_of where e.depth < ${maxDepth})
+          select from earlier where created_at < $7)
       order by tx_id limit ${maxSimilar}`,
     [tx.clientId, tx.toAddress, tx.txId, tx.accountId, tx.assetId, tx.amount.toString(), tx.endedAt],
   );
@@ -76,13 +87,18 @@ export async function findRedoable(manager: EntityManager, { code, sinceMs, clie
           where t.client_id = c.client_id and t.status = s.status and t.failure_code = $1 and t.transaction_type = 'OUTBOUND'
             and t.ended_at > clock_timestamp() - make_interval(secs => $2)
             and not exists (select from transactions r where r.retry_of = t.tx_id)
-            and not exists (select from transactions r where r.client_id = t.client_id and r.is_held and r.idempotency_key = 'redo-' || t.tx_id)
+            and not exists (select from transactions r where r.client_id = t.client_id and r.is_held and r.idempotency_key = 'redo-' || t.tx_id
+              and (r.account_id, r.asset_id, r.amount, r.to_address) = (t.account_id, t.asset_id, t.amount, t.to_address))
           order by tx_id limit $4) f
       where $3::uuid is null or c.client_id = $3 order by f.tx_id limit $4`,
     [code, sinceMs / 1000, clientId ?? null, limit],
   );
   const found: Redoable[] = [];
-  for (const { tx_id: txId } of rows) found.push(await readRedoable(manager, txId));
+  for (const { tx_id: txId } of rows) {
+    const redoable = await readRedoable(manager, txId);
+    // one that was rebuilt after a restore is found by the hash of its key alone
+    if (!redoable.made) found.push(redoable);
+  }
   return found;
 }
 

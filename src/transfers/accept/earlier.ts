@@ -43,8 +43,8 @@ export async function findEarlier(
   return byKey;
 }
 
-/** Of a transfer that was rebuilt after the database was restored, only the hash of its key is known. */
-function findByKey(manager: EntityManager, clientId: string, idempotencyKey: string): Promise<TransactionEntity | null> {
+/** What this key of the client has made. Of a transfer that was rebuilt after the database was restored, only the hash of its key is known. */
+export function findByKey(manager: EntityManager, clientId: string, idempotencyKey: string): Promise<TransactionEntity | null> {
   return manager
     .createQueryBuilder(TransactionEntity, 't')
     .where('t.clientId = :clientId and t.isHeld and t.idempotencyKey = :idempotencyKey', { clientId, idempotencyKey })

@@ -11,7 +11,7 @@ import { acceptParsed, type AcceptDependencies, type Acceptance } from '../accep
 import { type AcceptedKind, toTransfer } from '../accept/accepted-kind';
 import { redoKey } from '../accept/redone';
 import { parseTransfer, type TransferRequest } from '../accept/request';
-import { claimRedoRequests, deferRedoRequest, endRedoRequest, type RedoRequest } from './requests';
+import { claimRedoRequests, deferRedoRequest, endRedoRequest, maxMinutes, type RedoRequest } from './requests';
 import { assertRequesterActive, findRedo, whyNotRedone } from './rules';
 
 export interface RedoDependencies extends AcceptDependencies {
@@ -47,11 +47,22 @@ async function carryOut(deps: RedoDependencies, request: RedoRequest): Promise<v
     const { clientId, chain } = original;
     deps.outbox.deliverSoon({ kind: 'start_transfer', subjectId: acceptance.txId, clientId, chain });
   } catch (error) {
+    if (error instanceof AnsweredMeanwhile) return;
     if (!(error instanceof GatewayError)) throw error;
     if (isForNow(error) && !request.isLate) return deferRedoRequest(manager, request.requestId, error);
     await inTransaction(deps.database, (it) => refuse(it, request, original, toAnswer(error, original)), requestTransaction);
   }
 }
+
+/** Another copy of the API has taken the request after the lease, and the operator has its answer: nothing of this one is kept. */
+class AnsweredMeanwhile extends Error {}
+
+/** When the API could not carry it out for so long, or was not running. */
+const tooLate = ({ failureCode, failureMessage }: RedoRequest): GatewayError =>
+  new GatewayError(
+    failureCode ?? 'unavailable',
+    `It was not made within ${maxMinutes} minutes, and is not made later${failureMessage === null ? '' : `: ${failureMessage}`}`,
+  );
 
 const isForNow = ({ status, retryAfterSeconds }: GatewayError): boolean => status >= 500 || retryAfterSeconds !== undefined;
 
@@ -70,12 +81,12 @@ async function redo(deps: RedoDependencies, request: RedoRequest, original: Tran
     await endRedoRequest(manager, request.requestId, made);
     return { txId: made.txId, status: made.status, replayed: true };
   }
-  const refusal = await whyNotRedone(manager, original);
+  const refusal = request.isLate && !made ? tooLate(request) : await whyNotRedone(manager, original);
   if (refusal) throw refusal;
   const store = async (it: EntityManager, answer: Acceptance | GatewayError): Promise<void> => {
     // the caller records a refusal, also one that is not stored here
     if (answer instanceof GatewayError) return;
-    await endRedoRequest(it, request.requestId, answer);
+    if (!(await endRedoRequest(it, request.requestId, answer))) throw new AnsweredMeanwhile();
     await forgetRefusal(it, original);
   };
   return acceptParsed(deps, parseTransfer(deps, toRequest(request, original)), toRedo(deps, original), store);

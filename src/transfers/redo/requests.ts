@@ -6,8 +6,8 @@ import type { GatewayError } from '../../platform/errors';
 const leaseSeconds = 30;
 /** Until a request that could not be carried out is tried again. */
 const retrySeconds = 2;
-/** A payment that is made much later than somebody has asked for it is a surprise. */
-const maxMinutes = 10;
+/** A payment that is made much later than somebody has asked for it is a surprise: it is refused. */
+export const maxMinutes = 10;
 
 /** On record before anything is done; no effect while another operator's request for the same transfer is open. */
 export async function storeRedoRequest(manager: EntityManager, request: { txId: string; operator: string }): Promise<void> {
@@ -43,6 +43,9 @@ export interface RedoRequest {
   operator: string;
   /** Nobody expects it any more. */
   isLate: boolean;
+  /** Why it could not be carried out before. */
+  failureCode: FailureCode | null;
+  failureMessage: string | null;
 }
 
 /** Takes open requests, oldest first; each is one process's until its lease ends. */
@@ -52,7 +55,8 @@ export async function claimRedoRequests(database: DataSource, limit: number): Pr
       where request_id in (select request_id from redo_requests where ended_at is null and attempting_until < clock_timestamp()
                             order by request_id limit $1 for update skip locked)
      returning request_id as "requestId", tx_id as "txId", operator,
-               requested_at < clock_timestamp() - interval '${maxMinutes} minutes' as "isLate"`,
+               requested_at < clock_timestamp() - interval '${maxMinutes} minutes' as "isLate",
+               failure_code as "failureCode", failure_message as "failureMessage"`,
     [limit],
   );
   return rows;

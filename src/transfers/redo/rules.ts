@@ -3,6 +3,7 @@ import { GatewayError } from '../../platform/errors';
 import { TransactionEntity } from '../../transactions/entity';
 import { isEnded } from '../../transactions/state';
 import type { TransactionType } from '../../transactions/types';
+import { findByKey } from '../accept/earlier';
 import { redoKey } from '../accept/redone';
 
 /** As may_be_redone in migrations/0086 has it. */
@@ -53,11 +54,20 @@ export async function assertRequesterActive(manager: EntityManager, { clientId, 
   if (row.user !== 'ACTIVE') throw refuse('the user who has requested it is disabled');
 }
 
-/** The transfer that stands in the place of this one: linked, or sent by its client under the key that redoes it. */
-export async function findRedo(
-  manager: EntityManager,
-  { txId, clientId }: Pick<TransactionEntity, 'txId' | 'clientId'>,
-): Promise<TransactionEntity | null> {
-  const linked = await manager.findOneBy(TransactionEntity, { retryOf: txId });
-  return linked ?? manager.findOneBy(TransactionEntity, { clientId, isHeld: true, idempotencyKey: redoKey(txId) });
+/**
+ * The transfer that stands in the place of this one: linked, or of the key that redoes it, whether its client has sent it before this one could
+ * be redone or it was rebuilt after a restore. What the key has made of something else stands in its place for nobody.
+ */
+export async function findRedo(manager: EntityManager, tx: TransactionEntity): Promise<TransactionEntity | null> {
+  const linked = await manager.findOneBy(TransactionEntity, { retryOf: tx.txId });
+  if (linked) return linked;
+  const byKey = await findByKey(manager, tx.clientId, redoKey(tx.txId));
+  return byKey && paysTheSame(byKey, tx) ? byKey : null;
 }
+
+const paysTheSame = (one: TransactionEntity, other: TransactionEntity): boolean =>
+  one.transactionType === other.transactionType &&
+  one.accountId === other.accountId &&
+  one.assetId === other.assetId &&
+  one.amount === other.amount &&
+  one.toAddress === other.toAddress;

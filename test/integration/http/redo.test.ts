@@ -1,6 +1,10 @@
 import type { DataSource } from 'typeorm';
 import { type RedoOptions, findRedoable, readRedoable, redoTransfer, type RedoResult } from '../../../src/cli/redo-operations';
+import { GatewayError } from '../../../src/platform/errors';
 import { newId } from '../../../src/platform/ids';
+import { hashRequest } from '../../../src/transfers/accept/hash-request';
+import { endRedoRequest } from '../../../src/transfers/redo/requests';
+import { type StoredEvent, toPayload } from '../../../src/webhooks/events';
 import { explain } from '../../explained';
 import { randomAddress } from '../../factories';
 import { refuseAttempt } from '../../refusals';
@@ -95,6 +99,23 @@ describe('an operator', () => {
       expect((await fixture.call('GET', `/transactions?retry_of=${value}`, { tenant: by })).body).toMatchObject({ total: 0 });
   });
 
+  test('has the client told of it, with the link', async () => {
+    // events are written for clients that have an endpoint
+    await query(
+      `insert into webhook_endpoints (webhook_id, client_id, url, secret, secret_created_by) values ($1, $2, 'https://example.com', '\\x00', $1)`,
+      [newId(), tenant.clientId],
+    );
+    const txId = await failed();
+    const newTxId = await newOf(txId);
+    const [event] = await query<StoredEvent & { created_at: Date }>(
+      `select kind, snapshot, created_at from webhook_events where subject_id = $1 and kind = 'transaction.created'`,
+      [newTxId],
+    );
+    if (!event) throw new Error('nobody is told');
+    const { data } = JSON.parse(toPayload({ ...event, createdAt: event.created_at }, true)) as { data: object };
+    expect(data).toMatchObject({ tx_id: newTxId, retry_of: txId, status: 'PENDING' });
+  });
+
   test('is the one who is audited; the requester is the one of the old transfer', async () => {
     const txId = await failed();
     const newTxId = await newOf(txId);
@@ -154,6 +175,19 @@ describe('an operator', () => {
     await expect(redo(txId)).rejects.toMatchObject({ code: 'business_error', message: expect.stringContaining(again) });
     expect(await redo(txId, { despiteSimilar: true })).toMatchObject({ outcome: 'redone' });
     expect(await locked()).toBe('2000000');
+  });
+
+  test('has to say so too where that one has ended and was redone; not where it was ordered before the end', async () => {
+    const body = bodyOf();
+    const [txId, beside] = [await accepted(body), await accepted(body)];
+    for (const each of [txId, beside]) {
+      await refuseAttempt(fixture.database, { txId: each }, { kind: 'chain', code: 'would_revert', reason: 'of a test' });
+      await fixture.workflows.ledger.endTransfer({ txId: each });
+    }
+    await newOf(beside);
+    expect((await readRedoable(asOperator.manager, txId)).refusal).toBeNull();
+    const again = await newOf(await failed(body));
+    await expect(redo(txId)).rejects.toMatchObject({ code: 'business_error', message: expect.stringContaining(again) });
   });
 });
 
@@ -263,6 +297,21 @@ describe('the rules are those of POST /transfer at that moment', () => {
   });
 });
 
+test('what the API could not look at for ten minutes is refused, and made when it is asked for again', async () => {
+  const txId = await failed();
+  await redoTransfer({ database: asOperator, waitMs: 0 }, (await readRedoable(asOperator.manager, txId)).tx);
+  await fixture.database.transaction(async (manager) => {
+    await manager.query('set local session_replication_role = replica');
+    await manager.query(`update redo_requests set requested_at = now() - interval '11 minutes' where tx_id = $1`, [txId]);
+  });
+  await carryOut();
+  expect(await query('select new_tx_id, failure_code, failure_message from redo_requests where tx_id = $1', [txId])).toEqual([
+    { new_tx_id: null, failure_code: 'unavailable', failure_message: expect.stringContaining('10 minutes') },
+  ]);
+  expect(await countOf()).toBe(1);
+  await newOf(txId);
+});
+
 describe('money is paid once', () => {
   test('by an operator after its client has sent it again with the key redo-<tx_id>, under whatever name', async () => {
     const body = bodyOf({ memo: 'rent' });
@@ -310,15 +359,57 @@ describe('money is paid once', () => {
     const other = await send({ ...body, amount: '2' }, `redo-${txId}`);
     expect(await show(String(other.body['tx_id']))).toMatchObject({ retry_of: null, amount: '2' });
     await fixture.call('POST', `/transactions/${String(other.body['tx_id'])}/cancel`, { tenant });
+    await expect(redo(txId)).rejects.toMatchObject({
+      code: 'idempotency_key_reused',
+      message: expect.stringContaining(`redo-${txId}`),
+    });
+    expect(await explain({ database: asOperator }, txId)).toMatchObject({ transaction: { retried_by: null } });
+  });
+
+  test('by what was rebuilt after a restore, of whose key only the hash is known', async () => {
+    const txId = await failed();
+    const newTxId = await newOf(txId);
+    await fixture.database.transaction(async (manager) => {
+      await manager.query('set local session_replication_role = replica');
+      await manager.query('delete from redo_requests where tx_id = $1', [txId]);
+      await manager.query(
+        'update transactions set idempotency_key = null, retry_of = null, requested_by = null where tx_id = $1',
+        [newTxId],
+      );
+      await manager.query('insert into rebuilt_requests (request, tx_id) values ($1, $2)', [
+        hashRequest(tenant.clientId, `redo-${txId}`),
+        newTxId,
+      ]);
+    });
+    expect(await explain({ database: asOperator }, txId)).toMatchObject({ transaction: { retried_by: newTxId }, actions: [] });
+    const filter = { code: 'would_revert', sinceMs: 3_600_000, clientId: tenant.clientId, limit: 10 };
+    expect(await findRedoable(asOperator.manager, filter)).toEqual([]);
     const { tx } = await readRedoable(asOperator.manager, txId);
-    const asked = redoTransfer({ database: asOperator, waitMs: 0 }, tx);
-    await asked;
+    await redoTransfer({ database: asOperator, waitMs: 0 }, tx);
     await carryOut();
-    await expect(redoTransfer({ database: asOperator, waitMs: 0 }, tx)).resolves.toMatchObject({ outcome: 'requested' });
-    expect(await query('select failure_code from redo_requests where tx_id = $1 order by request_id limit 1', [txId])).toEqual([
-      { failure_code: 'idempotency_key_reused' },
-    ]);
-    await carryOut();
+    expect(await query('select new_tx_id from redo_requests where tx_id = $1', [txId])).toEqual([{ new_tx_id: newTxId }]);
+    expect(await countOf()).toBe(2);
+  });
+
+  test('not by a copy of the API whose lease is over, once the operator was told of a refusal', async () => {
+    const txId = await failed();
+    const { tx } = await readRedoable(asOperator.manager, txId);
+    await redoTransfer({ database: asOperator, waitMs: 0 }, tx);
+    const [request] = await query<{ request_id: string }>('select request_id from redo_requests where tx_id = $1', [txId]);
+    const slow = await fixture.database.transaction(async (manager) => {
+      // its row refers to the old one, and waits for it
+      await manager.query('select from transactions where tx_id = $1 for update', [txId]);
+      const carriedOut = carryOut();
+      const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      while ((await query(waiting)).length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+      const refusal = new GatewayError('insufficient_balance', 'of a test');
+      expect(await endRedoRequest(fixture.database.manager, String(request?.request_id), refusal)).toBe(true);
+      return { carriedOut };
+    });
+    await slow.carriedOut;
+    expect([await countOf(), await locked()]).toEqual([1, '0']);
+    expect(await query('select new_tx_id from redo_requests where tx_id = $1', [txId])).toEqual([{ new_tx_id: null }]);
+    expect(await show(await newOf(txId))).toMatchObject({ retry_of: txId });
   });
 
   test('by another client nothing is linked, and no key of a transfer that has paid or may pay links anything', async () => {
