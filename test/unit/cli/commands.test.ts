@@ -42,12 +42,20 @@ const reads = /( |^)(list|show|status|history|explain|verify|head|keys|bans|refu
 
 const cannotBeUndone = [
   ...['account accept-count', 'api-key revoke', 'asset unfreeze', 'mpc journal accept', 'mpc unfreeze', 'settlers withdraw'],
-  ...['totp remove', 'transfers abandon', 'utxo consolidate'],
+  ...['totp remove', 'transfers abandon', 'transfers redo', 'utxo consolidate'],
 ];
 const canBeUndone = [
   ...['account disable', 'account enable', 'client disable', 'client enable', 'client policy', 'settlers drain'],
   ...['settlers primary', 'settlers resume', 'totp unlock', 'transfers retry', 'user disable', 'user enable'],
-  ...['wallet limit clear', 'wallet limit set', 'wallet resume', 'wallet suspend', 'x402 policy'],
+  ...[
+    'temporal pin',
+    'temporal unpin',
+    'wallet limit clear',
+    'wallet limit set',
+    'wallet resume',
+    'wallet suspend',
+    'x402 policy',
+  ],
 ];
 /** They make something new, or are a part of setting up, restoring and upgrading a deployment; `reconcile` shows first what it would do. */
 const others = [
@@ -72,7 +80,7 @@ test.each(canBeUndone)('%s takes a reason', (name) => {
 });
 
 test('what sends coins can be tried without doing it, and what opens the gateway without everything is asked about', () => {
-  for (const name of ['settlers withdraw', 'utxo consolidate']) expect(optionsOf(name)).toContain('--dry-run');
+  for (const name of ['settlers withdraw', 'transfers redo', 'utxo consolidate']) expect(optionsOf(name)).toContain('--dry-run');
   expect(optionsOf('reconcile')).toEqual(expect.arrayContaining(['--apply', '--yes']));
 });
 
@@ -87,6 +95,7 @@ const lists: Record<string, string> = {
   'order-id': 'mpc refused',
   peer: 'mpc bans',
   'settler-id': 'settlers list',
+  runs: 'transfers list',
   symbol: 'wallet limit show',
   'tx-id': 'transfers list',
   user: 'user list',
