@@ -1,3 +1,4 @@
+import type { LiveStatus } from '../messages/progress';
 import { type FailureCode, failureCodes } from '../platform/codes';
 import { formatAmount } from '../platform/money';
 import type { TransactionEntity } from './entity';
@@ -80,7 +81,7 @@ export function presentTransactionDetails({ details, isOwnAddress, live }: LiveT
     screening: tx.screeningNote === null ? null : { code: 'address_blacklisted', message: tx.screeningNote },
     timeline: timeline.map(({ status, at }) => ({ status, at: at.toISOString() })),
     updated_at: tx.updatedAt.toISOString(),
-    live: live && { step: live.step, attempt: live.attempt, detail: presentDetail(tx, live.detail) },
+    live: live && { step: live.step, attempt: live.attempt, detail: presentDetail(tx, live) },
   };
 }
 
@@ -97,10 +98,18 @@ export const presentFailure = ({
 }: Failed): { code: FailureCode; message: string } | null =>
   code === null ? null : { code, message: status === 'NEEDS_ATTENTION' ? parkedSentence(code) : (failureMessage ?? '') };
 
-const parkedSentence = (code: FailureCode): string => `${failureCodes[code].title}. An operator of the gateway has to decide`;
+const toDecide = 'An operator of the gateway has to decide';
+const parkedSentence = (code: FailureCode): string => `${failureCodes[code].title}. ${toDecide}`;
 
-const presentDetail = ({ status, failureCode }: Failed, detail: string): string =>
-  status === 'NEEDS_ATTENTION' && failureCode !== null ? parkedSentence(failureCode) : detail;
+/** What the steps of a workflow say that name signing nodes, with their words: a client reads this in its place. */
+const saidOfSteps: ReadonlyMap<string, string> = new Map([
+  ['sign', 'Two signing nodes are asked to sign'],
+  // the row was read before it was parked
+  ['park', toDecide],
+]);
+
+const presentDetail = ({ status, failureCode }: Failed, { step, detail }: LiveStatus): string =>
+  status === 'NEEDS_ATTENTION' && failureCode !== null ? parkedSentence(failureCode) : (saidOfSteps.get(step) ?? detail);
 
 /** Inclusion is depth 1, also while the follower's stored head lags behind the block. */
 function countConfirmations(block: bigint | null, head: bigint | null): number {

@@ -81,6 +81,16 @@ describe('GET /transactions/{tx_id}', () => {
     });
   });
 
+  test.each(['sign', 'park'])('what the step %s says for operators is not shown, whatever the row says', async (step) => {
+    const txId = await transfer();
+    const detail = 'Waiting for two signing nodes: node 2 says that https://rpc.internal/key is away';
+    const live = jest.spyOn(fixture.workflows, 'live').mockResolvedValue({ step, attempt: 2, detail });
+    const answer = await get(`/transactions/${txId}`);
+    live.mockRestore();
+    expect(answer.body).toMatchObject({ status: 'PENDING', live: { step, attempt: 2, detail: expect.any(String) } });
+    expect(answer.text).not.toMatch(/node \d|rpc\.internal/);
+  });
+
   test('1,000 pollers: the workflow is asked once a second at most, and not at all once the transfer has ended', async () => {
     const txId = await transfer();
     const asked = jest.spyOn(fixture.workflows, 'live');
