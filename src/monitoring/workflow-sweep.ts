@@ -43,32 +43,35 @@ export class WorkflowSweep {
   async run(manager: EntityManager): Promise<void> {
     const until = performance.now() + roundMs;
     const isLate = () => performance.now() > until;
+    // what one transaction fails for keeps no other from being asked about
+    const failures: Error[] = [];
     try {
       const unended = await findUnended(manager, [...this.findings.keys()]);
       for (const txId of this.findings.keys()) if (!unended.has(txId)) this.findings.delete(txId);
       for (const chunk of chunksOf([...this.findings.values()].slice(0, askedAgain))) {
-        if (isLate()) return;
+        if (isLate()) break;
         // behind the others, so that each is asked about again, whatever comes of this one
         for (const finding of chunk) this.findings.delete(finding.txId);
         for (const finding of chunk) this.findings.set(finding.txId, finding);
-        await this.ask(manager, chunk);
+        failures.push(...(await this.ask(manager, chunk)));
       }
       const page = await findStarted(manager, this.after, batch);
       for (const chunk of chunksOf(page)) {
-        if (isLate()) return;
+        if (isLate()) break;
         this.after = chunk.at(-1)?.txId ?? beforeAll;
-        await this.ask(
-          manager,
-          chunk.filter(({ txId }) => !this.findings.has(txId)),
-        );
+        const others = chunk.filter(({ txId }) => !this.findings.has(txId));
+        failures.push(...(await this.ask(manager, others)));
       }
-      if (page.length < batch) this.after = beforeAll;
+      if (page.length < batch && !isLate()) this.after = beforeAll;
     } finally {
       this.measure();
     }
+    const [failure] = failures;
+    if (failure) throw failure;
   }
 
-  private async ask(manager: EntityManager, transactions: readonly OpenTransaction[]): Promise<void> {
+  /** Returns what Temporal has failed for. */
+  private async ask(manager: EntityManager, transactions: readonly OpenTransaction[]): Promise<Error[]> {
     const answers = await Promise.allSettled(transactions.map(({ txId }) => findClosed(this.temporal, txId)));
     const closed: Finding[] = [];
     transactions.forEach((transaction, index) => {
@@ -83,8 +86,7 @@ export class WorkflowSweep {
       closed.map(({ txId }) => txId),
     );
     for (const finding of closed) if (unended.has(finding.txId)) this.add(finding);
-    const failure = answers.find((answer) => answer.status === 'rejected');
-    if (failure) throw failure.reason;
+    return answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason as Error] : []));
   }
 
   private add(finding: Finding): void {

@@ -26,8 +26,8 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
-/** A workflow service that remembers about what it was asked; `isFailing`: of these it gives no answer. */
-function remembering(isFailing: (txId: string) => boolean = () => false) {
+/** A workflow service that remembers about what it was asked; `isFailing`: of these it gives no answer; `closed` have ended. */
+function remembering(isFailing: (txId: string) => boolean = () => false, closed: readonly string[] = []) {
   const asked: string[] = [];
   const temporal = {
     connection: { withDeadline: (_deadline: number, call: () => Promise<unknown>) => call() },
@@ -36,7 +36,8 @@ function remembering(isFailing: (txId: string) => boolean = () => false) {
         describe: () => {
           const txId = workflowId.replace('transfer-', '');
           asked.push(txId);
-          return isFailing(txId) ? Promise.reject(new Error('no answer')) : Promise.resolve({ status: { name: 'RUNNING' } });
+          const status = { name: closed.includes(txId) ? 'TERMINATED' : 'RUNNING' };
+          return isFailing(txId) ? Promise.reject(new Error('no answer')) : Promise.resolve({ status });
         },
       }),
     },
@@ -58,6 +59,16 @@ test('one of which there is never an answer keeps no other from its turn', async
   const { asked, sweep } = remembering((txId) => txId === txIds[3]);
   await expect(sweep.run(fixture.database.manager)).rejects.toThrow('no answer');
   await sweep.run(fixture.database.manager);
-  await sweep.run(fixture.database.manager);
   expect(new Set(asked)).toEqual(new Set(txIds));
+});
+
+test('one that was found and of which there is no answer afterwards keeps no other from its turn', async () => {
+  const found = txIds[3] as string;
+  let isSilent = false;
+  const { asked, sweep } = remembering((txId) => isSilent && txId === found, [found]);
+  await sweep.run(fixture.database.manager);
+  isSilent = true;
+  asked.length = 0;
+  await expect(sweep.run(fixture.database.manager)).rejects.toThrow('no answer');
+  expect(asked).toEqual([found, ...txIds.slice(100)]);
 });
