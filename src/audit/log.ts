@@ -96,6 +96,8 @@ export const auditActions = [
   'webhook.updated',
   'workflow.pinned',
   'workflow.unpinned',
+  'worker_build.made_current',
+  'worker_build.ramped',
   'x402.payer_funded',
   'x402.policy_changed',
 ] as const;

@@ -3,7 +3,7 @@ import type { DataSource } from 'typeorm';
 import { transferWorkflowId, workflowTypes } from '../messages/workflow-ids';
 import { isUuid } from '../platform/ids';
 import { isRunMissing } from '../platform/temporal';
-import { auditedOperation } from './audited-operation';
+import { auditedBefore } from './audited-operation';
 import { withReason } from './confirmation';
 import { CommandFailed } from './session';
 
@@ -32,6 +32,14 @@ export interface ChangedRuns {
   moved: string[];
   /** False when there are more than one command changes. */
   isComplete: boolean;
+}
+
+/** What Temporal says of an open run. */
+interface Inspected {
+  /** By an operator; null: it is not. */
+  pinnedTo: string | null;
+  /** The build on which it is about to take a step; empty: workers without a version. null: that of its last step. */
+  movingTo: string | null;
 }
 
 /** What is changed, and which runs `all` are. */
@@ -64,7 +72,7 @@ export class PinnedRuns {
 
   /**
    * Takes it back: the runs go on on the build that is current, but those of workflows that are pinned by themselves.
-   * @throws CommandFailed for a named run that is not open.
+   * @throws CommandFailed for a named run that is not open, or is not pinned to this build.
    */
   unpin(request: PinRequest): Promise<ChangedRuns> {
     const condition = `TemporalWorkflowVersioningBehavior = 'Pinned'`;
@@ -83,16 +91,17 @@ export class PinnedRuns {
         detail: { build, ...withReason(reason) },
       } as const;
       try {
-        if (pinnedTo !== null && (await this.isMoving(id, pinnedTo))) {
+        const run = await this.inspect(id);
+        if (pinnedTo === null && run.pinnedTo !== build) throw new CommandFailed(`the run ${id} is not pinned to build ${build}`);
+        if (pinnedTo !== null && run.movingTo !== null && run.movingTo !== pinnedTo) {
           moved.push(id);
           continue;
         }
-        await auditedOperation(this.database, event, () => this.override(id, pinnedTo));
+        await auditedBefore(this.database, event, () => this.override(id, pinnedTo));
         changed.push(id);
       } catch (error) {
-        if (!isRunMissing(error)) throw error;
-        // one that has ended since it was found needs nothing
-        if (runs !== 'all') throw new CommandFailed(`there is no open run ${id}`);
+        // one that has ended since it was found, or that only its workflow pins, needs nothing
+        if (!(error instanceof CommandFailed) || runs !== 'all') throw error;
       }
     }
     return { runs: changed, moved, isComplete: found.length <= maxRuns };
@@ -110,26 +119,41 @@ export class PinnedRuns {
     return ids;
   }
 
-  private async isMoving(workflowId: string, build: string): Promise<boolean> {
+  /** @throws CommandFailed when it is not open. */
+  private async inspect(workflowId: string): Promise<Inspected> {
     const { workflowService } = this.temporal.connection;
-    const { workflowExecutionInfo: info } = await workflowService.describeWorkflowExecution({
-      namespace: this.temporal.options.namespace,
-      execution: { workflowId },
-    });
-    const transition = info?.versioningInfo?.versionTransition;
-    return Boolean(transition) && transition?.deploymentVersion?.buildId !== build;
+    const request = { namespace: this.temporal.options.namespace, execution: { workflowId } };
+    const { workflowExecutionInfo: info } = await ofOpenRun(workflowId, () => workflowService.describeWorkflowExecution(request));
+    if (info?.closeTime) throw notOpen(workflowId);
+    const { versioningOverride, versionTransition } = info?.versioningInfo ?? {};
+    return {
+      pinnedTo: versioningOverride?.pinned?.version?.buildId ?? null,
+      movingTo: versionTransition ? (versionTransition.deploymentVersion?.buildId ?? '') : null,
+    };
   }
 
+  /** @throws CommandFailed when it is not open. */
   private async override(workflowId: string, pinnedTo: string | null): Promise<void> {
     const { temporal, deploymentName } = this;
     const pinned = { behavior: behaviorPinned, version: { deploymentName, buildId: pinnedTo } };
-    await temporal.connection.workflowService.updateWorkflowExecutionOptions({
+    const request = {
       namespace: temporal.options.namespace,
       workflowExecution: { workflowId },
       workflowExecutionOptions: { versioningOverride: pinnedTo === null ? null : { pinned } },
       updateMask: { paths: ['versioning_override'] },
       identity,
-    });
+    };
+    await ofOpenRun(workflowId, () => temporal.connection.workflowService.updateWorkflowExecutionOptions(request));
+  }
+}
+
+const notOpen = (workflowId: string): CommandFailed => new CommandFailed(`there is no open run ${workflowId}`);
+
+async function ofOpenRun<T>(workflowId: string, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    throw isRunMissing(error) ? notOpen(workflowId) : error;
   }
 }
 

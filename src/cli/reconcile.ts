@@ -17,7 +17,7 @@ import { confirm, type Confirmation } from './confirmation';
 import { clientsOfEnvironment } from './explain/chain';
 import { formatRows, print, printRows } from './output';
 import { ownerUrl } from './owner-url';
-import { compareRebuilt, type Equality, readsJournals } from './reconcile-equality';
+import { compareRebuilt, type Equality, isAllCompared, readsJournals } from './reconcile-equality';
 import { reconcile, type Reconciliation } from './reconcile-operations';
 import { CommandFailed } from './session';
 
@@ -114,21 +114,31 @@ const toJson = (equality: Equality | null) => ({
   equal: equality && equality.differences.length === 0,
   compared: equality && {
     ...{ orders: equality.orders, transfers: equality.transfers, open: equality.open, balances: equality.balances },
-    not_asked: equality.notAsked,
+    ...{ older: equality.older, accepted_as_missing: equality.acceptedAsMissing, not_asked: equality.notAsked },
+    is_all: isAllCompared(equality),
   },
   differences: equality?.differences ?? [],
 });
 
-/** For an operator: what was compared, and the verdict or the differences. */
-function describeEquality({ orders, transfers, open, balances, notAsked, differences }: Equality): string {
+/** For an operator: what was compared and what not, and the verdict or the differences. */
+function describeEquality(equality: Equality): string {
+  const { orders, transfers, older, acceptedAsMissing, open, balances, notAsked } = equality;
   const compared = [
     `orders that the nodes show: ${orders}, the database has all of them`,
     `rebuilt transfers compared with the journals of the nodes: ${transfers}, not ended: ${open}`,
+    ...(older > 0 ? [`not compared, since they were rebuilt before these: ${older}`] : []),
+    ...(acceptedAsMissing > 0 ? [`accepted as missing, which the books do not have: ${acceptedAsMissing}`] : []),
     `balances of their accounts compared with the chains: ${balances}`,
     ...(notAsked.length > 0 ? [`not asked for balances: ${notAsked.join(', ')}`] : []),
     'the ledger is compared with itself',
   ];
-  const verdict =
-    differences.length > 0 ? formatRows(differences.map((row) => ({ ...row }))) : 'books, journals and chains are equal';
-  return `${compared.join('\n')}\n\n${verdict}`;
+  return `${compared.join('\n')}\n\n${verdictOf(equality)}`;
+}
+
+function verdictOf(equality: Equality): string {
+  const { differences } = equality;
+  if (differences.length > 0) return formatRows(differences.map((row) => ({ ...row })));
+  return isAllCompared(equality)
+    ? 'books, journals and chains are equal'
+    : 'what was compared is equal; the lines above say what was not compared';
 }

@@ -1,16 +1,14 @@
-import type { Client } from '@temporalio/client';
 import type { Command } from 'commander';
 import { ConfigError, readConfig } from '../platform/config';
-import { toReason } from './confirmation';
+import { hasReason } from './confirmation';
 import { integer } from './options';
 import { print, printRow, printRows } from './output';
 import { type ChangedRuns, PinnedRuns } from './pinned-runs';
 import type { Run } from './run';
 import { workerQueues } from '../messages/task-queues';
 import { CommandFailed, type Session } from './session';
-import { type WorkerVersion, WorkerVersions } from './worker-versions';
+import { unversioned, type WorkerVersion, WorkerVersions } from './worker-versions';
 
-const unversioned = 'unversioned';
 const toRow = ({ build, ...version }: WorkerVersion) => ({ build: build ?? unversioned, ...version });
 
 function readDeploymentName(): string {
@@ -19,7 +17,8 @@ function readDeploymentName(): string {
   return name;
 }
 
-const versionsOf = (temporal: Client): WorkerVersions => new WorkerVersions(temporal, readDeploymentName());
+const versionsOf = ({ database, temporal }: Session): WorkerVersions =>
+  new WorkerVersions(database, temporal, readDeploymentName());
 const pinnedRunsOf = ({ database, temporal }: Session): PinnedRuns => new PinnedRuns(database, temporal, readDeploymentName());
 
 /** Those of the chains of the `gateway` command, which are those of the workers. */
@@ -52,7 +51,7 @@ export function addVersionCommands(temporalCommand: Command, run: Run): void {
   temporalCommand
     .command('versions')
     .description('the builds of the worker, which of them gets the work, and how many runs are open on each')
-    .action(run(async ({ temporal, json }) => printRows((await versionsOf(temporal).list()).map(toRow), json)));
+    .action(run(async (session) => printRows((await versionsOf(session).list()).map(toRow), session.json)));
   temporalCommand
     .command('set-current <build>')
     .description(
@@ -65,8 +64,9 @@ export function addVersionCommands(temporalCommand: Command, run: Run): void {
       0,
     )
     .action(
-      run(async ({ temporal, json }, build: string, { wait }: { wait: number }) => {
-        await versionsOf(temporal).setCurrent(build === unversioned ? null : build, queues(), wait * 1_000);
+      run(async (session, build: string, { wait }: { wait: number }) => {
+        const { json } = session;
+        await versionsOf(session).setCurrent(build === unversioned ? null : build, queues(), wait * 1_000);
         if (json) printRow({ current: build }, json);
         else print(`current: ${build}`);
       }),
@@ -77,9 +77,10 @@ export function addVersionCommands(temporalCommand: Command, run: Run): void {
     .argument('<build>')
     .argument('<percent>', '0 ends the ramp', integer(0, 100))
     .action(
-      run(async ({ temporal, json }, build: string, percent: number) => {
+      run(async (session, build: string, percent: number) => {
+        const { json } = session;
         if (build === unversioned) throw new CommandFailed('a ramp leads to a build');
-        await versionsOf(temporal).setRamp(build, percent, queues());
+        await versionsOf(session).setRamp(build, percent, queues());
         if (json) printRow({ ramping: percent === 0 ? null : build, percent }, json);
         else print(percent === 0 ? 'no ramp' : `ramping: ${build}, ${percent} %`);
       }),
@@ -91,7 +92,7 @@ export function addVersionCommands(temporalCommand: Command, run: Run): void {
     .action(
       run(async (session, build: string, runs: string[], options: PinOptions) => {
         const request = toRequest(build, runs, options);
-        await versionsOf(session.temporal).expectServed(build, queues());
+        await versionsOf(session).expectServed(build, queues());
         showChanged(await pinnedRunsOf(session).pin(request), build, session.json);
       }),
     );
@@ -105,8 +106,9 @@ export function addVersionCommands(temporalCommand: Command, run: Run): void {
 }
 
 const pinning = (command: Command): Command =>
-  command
-    .argument('<build>')
-    .argument('[runs...]', 'ids of transactions or of workflows')
-    .option('--all', 'every run on this build, but followers')
-    .option('--reason <text>', 'why, for the audit log', toReason);
+  hasReason(
+    command
+      .argument('<build>')
+      .argument('[runs...]', 'ids of transactions or of workflows')
+      .option('--all', 'every run on this build, but followers'),
+  );

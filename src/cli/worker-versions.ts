@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Client, isGrpcServiceError } from '@temporalio/client';
 import type { ServedQueue } from '../messages/task-queues';
+import type { DataSource } from 'typeorm';
+import { auditedBefore } from './audited-operation';
 import { CommandFailed } from './session';
 import { queuesWithoutWorker } from './queue-workers';
 
@@ -9,6 +11,9 @@ const [notFound, failedPrecondition] = [5, 9];
 /** Of every change, in the deployment's record at Temporal. */
 const identity = 'gateway-cli';
 const pollMs = 500;
+
+/** How an operator names workers without a version. */
+export const unversioned = 'unversioned';
 
 /** temporal.api.enums.v1.WorkerDeploymentVersionStatus, by number. */
 const states = ['unknown', 'inactive', 'current', 'ramping', 'draining', 'drained', 'created'] as const;
@@ -30,6 +35,7 @@ export interface WorkerVersion {
 /** The builds of a worker deployment, and which of them gets the work. */
 export class WorkerVersions {
   constructor(
+    private readonly database: DataSource,
     private readonly temporal: Client,
     private readonly deploymentName: string,
   ) {}
@@ -72,11 +78,15 @@ export class WorkerVersions {
    * New runs begin on this build, and all that are not pinned go on there. null: on workers without a version.
    *
    * Refused unless workers of the build ask for work on each of these queues, since what comes to another one would wait. Temporal 1.29.1 itself
-   * refuses less: it compares the queues of two builds alone, and looks at those that have tasks, or have just got some.
+   * refuses less: it compares the queues of two builds alone, and looks at those that have tasks, or have just got some. Audited.
    * @param waitMs how long to try again while it is refused
    * @throws CommandFailed when the build is not known then, or a queue is not served by its workers.
    */
-  async setCurrent(buildId: string | null, queues: readonly ServedQueue[], waitMs = 0): Promise<void> {
+  setCurrent(buildId: string | null, queues: readonly ServedQueue[], waitMs = 0): Promise<void> {
+    return this.audited('made_current', buildId, {}, () => this.makeCurrent(buildId, queues, waitMs));
+  }
+
+  private async makeCurrent(buildId: string | null, queues: readonly ServedQueue[], waitMs: number): Promise<void> {
     const { namespace, deploymentName } = this;
     const request = { namespace, deploymentName, buildId: buildId ?? '', identity };
     for (const until = Date.now() + waitMs; ; await delay(pollMs)) {
@@ -91,16 +101,18 @@ export class WorkerVersions {
   }
 
   /**
-   * This share of new runs begins on the build, and of the others that are not pinned the same share goes on there; 0 ends it.
+   * This share of new runs begins on the build, and of the others that are not pinned the same share goes on there; 0 ends it. Audited.
    * @throws CommandFailed as for `setCurrent`.
    */
   async setRamp(buildId: string, percentage: number, queues: readonly ServedQueue[]): Promise<void> {
     const { namespace, deploymentName } = this;
-    if (percentage > 0) await this.expectServed(buildId, queues);
     const version = percentage === 0 ? '' : buildId;
-    await this.call(() =>
-      this.service.setWorkerDeploymentRampingVersion({ namespace, deploymentName, buildId: version, percentage, identity }),
-    );
+    await this.audited('ramped', buildId, { percent: percentage }, async () => {
+      if (percentage > 0) await this.expectServed(buildId, queues);
+      await this.call(() =>
+        this.service.setWorkerDeploymentRampingVersion({ namespace, deploymentName, buildId: version, percentage, identity }),
+      );
+    });
   }
 
   /** @throws CommandFailed unless workers of the build (null: without a version) ask for work on each of these queues. */
@@ -110,6 +122,17 @@ export class WorkerVersions {
     if (missing.length === 0) return;
     const workers = build === null ? 'workers without a version' : `workers of build ${build}`;
     throw new CommandFailed(`no ${workers} ask for work on these task queues, where work would wait: ${missing.join(', ')}`);
+  }
+
+  private audited(
+    act: 'made_current' | 'ramped',
+    build: string | null,
+    detail: { percent?: number },
+    work: () => Promise<void>,
+  ): Promise<void> {
+    const subject = { type: 'worker_build', id: build ?? unversioned };
+    const event = { action: `worker_build.${act}`, clientId: null, subject } as const;
+    return auditedBefore(this.database, { ...event, detail: { deployment: this.deploymentName, ...detail } }, work);
   }
 
   private get service() {

@@ -1,5 +1,7 @@
 import path from 'node:path';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
+import { listAuditLog } from '../../../src/audit/list';
+import { PinnedRuns } from '../../../src/cli/pinned-runs';
 import { queuesWithoutWorker } from '../../../src/cli/queue-workers';
 import { WorkerVersions } from '../../../src/cli/worker-versions';
 import { chainTaskQueue, mainTaskQueue, workerQueues } from '../../../src/messages/task-queues';
@@ -18,7 +20,13 @@ const deploymentName = 'gateway';
 const served = new ServedChain(() => createFundedFixture(600_000));
 const builds: Record<'1' | '2', Build> = { 1: {}, 2: {} };
 let versions: WorkerVersions;
+let pins: PinnedRuns;
 
+beforeEach(() => {
+  const { client, fixture } = served;
+  versions = new WorkerVersions(fixture.database, client, deploymentName);
+  pins = new PinnedRuns(fixture.database, client, deploymentName);
+});
 beforeAll(async () => {
   const workflowsPath = path.join(__dirname, 'second-build.ts');
   const bundles = { 1: workflowBundle, 2: await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') }) };
@@ -27,7 +35,6 @@ beforeAll(async () => {
       bundle: bundles[buildId],
       ...workerVersion({ TEMPORAL_DEPLOYMENT_NAME: deploymentName, TEMPORAL_WORKER_BUILD_ID: buildId }),
     };
-  versions = new WorkerVersions(served.client, deploymentName);
 }, 180_000);
 
 /** No workers of this file serve the others. */
@@ -53,6 +60,12 @@ async function submitted(): Promise<string> {
   await until('sent', async () => (await served.status(txId)) === 'SUBMITTED');
   return txId;
 }
+
+/** Of everybody who has decided which build gets the work, oldest first. */
+const decisions = async (subject: string) =>
+  (await listAuditLog(served.fixture.database.manager, { subject, limit: 50 }))
+    .map(({ action, outcome, detail }) => [action, outcome, detail.build ?? detail.percent])
+    .reverse();
 
 /** Mines, and tells the transfer what the chain says, until it has ended. */
 async function confirmed(txId: string): Promise<void> {
@@ -92,6 +105,22 @@ test('transfers that wait go on where the current build is, pinned runs end wher
   });
   await until('the nodes are asked', async () => (await stepsOf(pinned.workflowId)).length > 0);
 
+  const [run, unpinned] = [transferWorkflowId(first), { runs: [first], reason: undefined }];
+  await expect(pins.unpin({ ...unpinned, build: '1' })).rejects.toThrow(`the run ${run} is not pinned to build 1`);
+  expect(await pins.pin({ build: '1', runs: [first], reason: 'upgrade' })).toMatchObject({ runs: [run], moved: [] });
+  // it is another build that is to be left
+  await expect(pins.unpin({ ...unpinned, build: '2' })).rejects.toThrow(`the run ${run} is not pinned to build 2`);
+  // what its workflow pins is no operator's
+  await expect(pins.unpin({ build: '1', runs: [pinned.workflowId], reason: undefined })).rejects.toThrow(
+    'is not pinned to build 1',
+  );
+  expect(await pins.unpin({ ...unpinned, build: '1' })).toMatchObject({ runs: [run] });
+  await expect(pins.pin({ build: '1', runs: ['nothing'], reason: undefined })).rejects.toThrow('there is no open run nothing');
+  expect(await decisions(run)).toEqual([
+    ['workflow.pinned', 'success', '1'],
+    ['workflow.unpinned', 'success', '1'],
+  ]);
+
   // those of build 1 do not count
   await expect(versions.setCurrent('2', queues())).rejects.toThrow('no workers of build 2 ask');
   await served.serveBuild({}, builds[2]);
@@ -126,4 +155,14 @@ test('transfers that wait go on where the current build is, pinned runs end wher
   for (const txId of [first, second, third]) expect(await fixture.attempts(txId)).toHaveLength(1);
   expect(await fixture.balance(fixture.alice, 'USDC')).toEqual({ available: 2_000_000n, locked: 0n });
   await booksAgree(fixture);
+
+  await versions.setRamp('2', 0, queues());
+  expect(await decisions('2')).toEqual([
+    ...['success', 'refused', 'success', 'refused', 'success'].map((outcome) => [
+      'worker_build.made_current',
+      outcome,
+      undefined,
+    ]),
+    ['worker_build.ramped', 'success', 0],
+  ]);
 });
