@@ -10,6 +10,14 @@ export interface Confirmation {
 
 const maxReasonLength = 500;
 
+/** Parser of --reason. @throws InvalidArgumentError. */
+function toReason(text: string): string {
+  const reason = text.trim();
+  if (reason === '' || reason.length > maxReasonLength)
+    throw new InvalidArgumentError(`must have 1 to ${maxReasonLength} characters`);
+  return reason;
+}
+
 /** Adds the option of a command that can be undone, and whose cause is asked for later. */
 export const hasReason = (command: Command): Command => command.option('--reason <text>', 'why, for the audit log', toReason);
 
@@ -19,14 +27,6 @@ export const cannotBeUndone = (command: Command): Command =>
 
 /** Of `hasReason`. */
 export type Reasoned = Pick<Confirmation, 'reason'>;
-
-/** Parser of --reason. @throws InvalidArgumentError. */
-export function toReason(text: string): string {
-  const reason = text.trim();
-  if (reason === '' || reason.length > maxReasonLength)
-    throw new InvalidArgumentError(`must have 1 to ${maxReasonLength} characters`);
-  return reason;
-}
 
 /** `stated_reason` in the detail of an audit row; nothing where none was given. */
 export const withReason = (reason: string | undefined): { stated_reason?: string } =>

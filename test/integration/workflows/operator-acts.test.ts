@@ -73,7 +73,7 @@ test('a retry, an abandonment and a cancellation that are sent to Temporal itsel
   expect((await verifyAuditLog(database)).findings).toEqual([]);
 });
 
-test('the login of the worker writes a row once, and reads none', async () => {
+test('Temporal can put an act on record that never was, by `temporal`, or leave out a later one of the same id; the login reads none', async () => {
   await served.serve();
   const txId = await served.submit();
   const given = { txId, act: 'retry', actId: 'of an update' } as const;

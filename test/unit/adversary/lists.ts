@@ -23,6 +23,7 @@ const reissues = 'integration/mpc/reissues.test.ts';
 const toAuthoriser = 'adversary/temporal-authoriser.test.ts';
 const toNodes = 'adversary/temporal-nodes.test.ts';
 const toWorker = 'adversary/temporal-worker.test.ts';
+const operatorActs = 'integration/workflows/operator-acts.test.ts';
 const numbers = 'integration/transfers/order-numbers.test.ts';
 const otherShares = 'adversary/other-shares.test.ts';
 const rewritten = 'adversary/rewritten-addresses.test.ts';
@@ -69,6 +70,10 @@ export const points: Record<string, Record<string, Point>> = {
       'with a fee of up to ten times the usual bound': [[toAuthoriser, 'no fee far above the usual']],
     },
     'park a transfer': [[toWorker, 'can park a transfer']],
+    'put an operator’s retry': {
+      'on record that never was': [[operatorActs, 'can put an act on record that never was']],
+      'leave out one that was sent to Temporal itself': [[operatorActs, 'or leave out a later one of the same id']],
+    },
     'end a transfer before': [[toWorker, 'can end a transfer of which nothing is signed by a fee']],
     'give a wallet': [[toAuthoriser, 'can ask for a key of its own for a wallet that has none']],
     'use up the pool of keys': poolUsedUp,
