@@ -151,7 +151,7 @@ export class TransferOperations {
       const auditId = operatorActId({ txId, act: 'retry', actId: updateId });
       return this.audited('transfer.retried', tx, () => this.resume(txId, updateId), { auditId, reason });
     }
-    const refusal = whyNotStartedAgain(tx);
+    const refusal = whyNotStartedAgain(tx, await findRedo(this.database.manager, tx));
     if (refusal) throw refusal;
     return this.audited('transfer.retried', tx, () => this.startAgain(tx), { reason });
   }

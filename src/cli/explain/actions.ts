@@ -53,7 +53,7 @@ export function findActions(facts: ActionFacts): Action[] {
   );
 }
 
-function retry({ tx, workflow }: ActionFacts): Action | null {
+function retry({ tx, workflow, redo: { made } }: ActionFacts): Action | null {
   const action = { name: 'retry', by: 'operator', command: `gateway transfers retry ${tx.txId}` } as const;
   if (workflow.state === 'open') {
     if (!workflow.possible?.retry) return null;
@@ -63,7 +63,7 @@ function retry({ tx, workflow }: ActionFacts): Action | null {
         : 'The workflow asks the chain at once, in place of waiting';
     return { ...action, effect };
   }
-  if ((workflow.state !== 'closed' && workflow.state !== 'missing') || whyNotStartedAgain(tx)) return null;
+  if ((workflow.state !== 'closed' && workflow.state !== 'missing') || whyNotStartedAgain(tx, made)) return null;
   return { ...action, effect: 'A new run of its workflow starts at once, and continues from the state in the database' };
 }
 

@@ -123,12 +123,26 @@ test('one that was accepted just now, one that has not started, and one that has
   expect(await counted()).toEqual([]);
 });
 
-const accept = async (amount: string): Promise<string> => {
+test('one that was redone, and is open again since the database was restored, is not started: it would pay a second time', async () => {
+  await served.serve();
+  const txId = await accept('0.05');
+  const redone = await accept('0.05', `redo-${txId}`);
+  await expect(served.operations.retry(txId)).rejects.toMatchObject({
+    code: 'business_error',
+    message: expect.stringContaining(redone),
+  });
+  expect(await served.operations.retry(redone)).toBe('started again');
+  await served.ends(redone, 'CONFIRMED');
+  expect(await served.status(txId)).toBe('PENDING');
+});
+
+const accept = async (amount: string, idempotencyKey: string | null = null): Promise<string> => {
   const { fixture } = served;
   const request = buildTransferRequest(fixture.alice, fixture.chain, {
     tokenSymbol: 'USDC',
     amount,
     toAddress: fixture.bob.address,
+    idempotencyKey,
   });
   await fixture.ledger.lockTransfer(request);
   return request.txId;

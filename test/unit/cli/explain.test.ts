@@ -44,6 +44,16 @@ describe('what can be done', () => {
     ['the run has not answered', { tx: tx(signed), workflow: parked(null) }, []],
     ['the run is lost', { tx: tx(signed), workflow: workflow({ state: 'closed' }) }, ['retry']],
     ['Temporal does not know it', { tx: tx(signed), workflow: workflow({ state: 'missing' }) }, ['retry']],
+    [
+      'its run is lost, and another transfer stands in its place',
+      { workflow: workflow({ state: 'missing' }), redo: { made: tx(), refusal: refused } },
+      ['cancel'],
+    ],
+    [
+      'the same, and its signing has begun',
+      { tx: tx(signed), workflow: workflow({ state: 'missing' }), redo: { made: tx(), refusal: refused } },
+      ['retry'],
+    ],
     ['Temporal is silent', { tx: tx(signed), workflow: workflow({ state: 'silent' }) }, []],
     ['it has ended', { tx: tx({ ...signed, status: 'FAILED' }), workflow: workflow({ state: 'closed' }) }, []],
     [
