@@ -12,6 +12,7 @@ import { TransactionEntity } from '../transactions/entity';
 import { isEnded } from '../transactions/state';
 import type { CountUsed } from '../transfers/rebuild/missing-ordinals';
 import type { RebuildDependencies } from '../transfers/rebuild/rebuild';
+import { withReason } from './confirmation';
 import { currentOperator } from './operator';
 import { whileReconciling } from './reconcile-lock';
 import {
@@ -36,6 +37,8 @@ export interface ReconcileOptions extends RebuildDependencies {
   apply: boolean;
   /** Opens the gateway although something could not be rebuilt. */
   acceptMissing: AcceptMissing;
+  /** Of the operator, for the audit log. */
+  statedReason?: string | undefined;
   /** Asked about the senders of what is accepted as missing. */
   countUsed: CountUsed;
   /** Goes on when one of the three nodes does not answer. */
@@ -95,7 +98,7 @@ async function reconcileAlone(options: ReconcileOptions): Promise<Reconciliation
   const rows = [...results.values()];
   for (const order of unverified) rows.push(await acceptUnverified(options, order));
   const isComplete = rows.every(({ result }) => result !== 'not rebuilt');
-  if (apply && isComplete) await inTransaction(database, (manager) => open(manager, incarnation, { rows, nodes }));
+  if (apply && isComplete) await inTransaction(database, (manager) => open(manager, incarnation, { rows, nodes }, options));
   return { nodes, shown, rows, started, isOpen: apply && isComplete };
 }
 
@@ -156,6 +159,7 @@ async function open(
   manager: EntityManager,
   incarnation: string,
   { rows, nodes }: Pick<Reconciliation, 'rows' | 'nodes'>,
+  { statedReason }: Pick<ReconcileOptions, 'statedReason'>,
 ): Promise<void> {
   const [, opened] = await manager.query<[unknown, number]>(
     `update order_comparison set missing_since = null, missing_after = null, missing_order = null, missing_node = null,
@@ -177,6 +181,7 @@ async function open(
       subjects: rows.length,
       missing: rows.filter(({ result }) => result === 'accepted as missing').length,
       nodes: nodes.join(','),
+      ...withReason(statedReason),
     },
   });
 }

@@ -8,6 +8,7 @@ import { inTransaction } from '../platform/database';
 import { GatewayError } from '../platform/errors';
 import { type CountUsed, findUsedOrdinals, recordUsedOrdinals } from '../transfers/rebuild/missing-ordinals';
 import { type KnownOrder, NotCovered, type RebuildDependencies, rebuildTransfer } from '../transfers/rebuild/rebuild';
+import { withReason } from './confirmation';
 import { currentOperator } from './operator';
 
 /** A transfer, or the key of a wallet, with the orders about it that the database lacks. */
@@ -35,6 +36,7 @@ interface Options extends RebuildDependencies {
   database: DataSource;
   apply: boolean;
   acceptMissing: AcceptMissing;
+  statedReason?: string | undefined;
   countUsed: CountUsed;
 }
 
@@ -78,13 +80,14 @@ export async function acceptAsMissing(options: Options, subject: Subject, reason
   await inEither(options.database, options.apply, async (manager) => {
     for (const { claims } of orders) await storeShownOrder(manager, claims, null);
     await recordUsedOrdinals(manager, used);
-    await record(manager, 'orders.accepted_as_missing', subject, { reason });
+    await record(manager, 'orders.accepted_as_missing', subject, { reason, ...withReason(options.statedReason) });
   });
   return { subject: id, orders: orders.length, result: 'accepted as missing', reason, waitsFor: null };
 }
 
 /** What no key of ORDER_KEYS opens: an order of a key that is not in it any more, or a lie of its node. */
-export async function acceptUnverified({ database, apply, acceptMissing }: Options, order: UnverifiedOrder): Promise<Reconciled> {
+export async function acceptUnverified(options: Options, order: UnverifiedOrder): Promise<Reconciled> {
+  const { database, apply, acceptMissing, statedReason } = options;
   const nodes = order.nodes.join(' and ');
   // in a form of its own: the id is what a node claims, and may be that of a transfer
   const subject = `order:${order.jti ?? `node-${order.nodes.join('-')}`}`;
@@ -94,7 +97,12 @@ export async function acceptUnverified({ database, apply, acceptMissing }: Optio
   const row = { subject, orders: 1, reason, waitsFor: null };
   if (!isAccepted(acceptMissing, row)) return { ...row, result: 'not rebuilt' };
   await inEither(database, apply, (manager) =>
-    recordAct(manager, 'orders.accepted_as_missing', { type: 'order', id: subject }, { orders: 1, nodes, reason }),
+    recordAct(
+      manager,
+      'orders.accepted_as_missing',
+      { type: 'order', id: subject },
+      { orders: 1, nodes, reason, ...withReason(statedReason) },
+    ),
   );
   return { ...row, result: 'accepted as missing' };
 }

@@ -13,7 +13,7 @@ import { ConfigError, readConfig } from '../platform/config';
 import { createDatabase } from '../platform/database';
 import { createTemporalClient } from '../platform/temporal';
 import { startTransferWorkflow } from '../transfers/start/workflows';
-import { confirm, type Confirmation } from './confirmation';
+import { cannotBeUndone, confirm, type Confirmation } from './confirmation';
 import { clientsOfEnvironment } from './explain/chain';
 import { formatRows, print, printRows } from './output';
 import { ownerUrl } from './owner-url';
@@ -21,7 +21,7 @@ import { compareRebuilt, type Equality, isAllCompared, readsJournals } from './r
 import { reconcile, type Reconciliation } from './reconcile-operations';
 import { CommandFailed } from './session';
 
-interface Options extends Pick<Confirmation, 'yes'> {
+interface Options extends Confirmation {
   apply?: boolean;
   acceptMissing?: true | string[];
   twoNodes?: boolean;
@@ -29,8 +29,7 @@ interface Options extends Pick<Confirmation, 'yes'> {
 
 /** reconcile: as the owner of the schema, since no process may write what was accepted and ordered. */
 export function addReconcileCommand(program: Command): void {
-  program
-    .command('reconcile')
+  cannotBeUndone(program.command('reconcile'))
     .description(
       'compare the database with the orders that the signing nodes have acted on, and show what would be rebuilt after a restored ' +
         'backup; when nothing is missing, compare books, journals and chains too, and say whether they are equal; as the owner of the schema (DATABASE_OWNER_URL), with ORDER_KEYS and MPC_NODE_PEER_CERTS, and CHAIN_<NAME>_RPC_URLS ' +
@@ -41,7 +40,6 @@ export function addReconcileCommand(program: Command): void {
       '--accept-missing [subjects...]',
       'with --apply: open the gateway although something cannot be rebuilt: these subjects; without any, all that wait for nothing',
     )
-    .option('--yes', 'with --accept-missing: do not ask; needed where there is no terminal')
     .option('--two-nodes', 'go on although one node does not answer: an order that it alone can show stays missing')
     .action(async (options: Options) => {
       await run(program.opts<{ json?: boolean }>().json ?? false, options);
@@ -67,7 +65,7 @@ async function run(json: boolean, options: Options): Promise<void> {
   const registry = loadRegistry(config.GATEWAY_ENV, config.CHAINS.split(','));
   try {
     const result = await reconcile({
-      ...{ database, apply, acceptMissing, twoNodes, keys, getFamily, getSignedType, typeOfOrder },
+      ...{ database, apply, acceptMissing, statedReason: options.reason, twoNodes, keys, getFamily, getSignedType, typeOfOrder },
       ask: asksForOrders(temporal, nodeKeys),
       start: (transfer) => startTransferWorkflow(temporal, transfer, 'again'),
       deployment: config.DEPLOYMENT_ID,

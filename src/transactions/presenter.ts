@@ -101,15 +101,24 @@ export const presentFailure = ({
 const toDecide = 'An operator of the gateway has to decide';
 const parkedSentence = (code: FailureCode): string => `${failureCodes[code].title}. ${toDecide}`;
 
-/** What the steps of a workflow say that name signing nodes, with their words: a client reads this in its place. */
+/** Steps whose words a client reads: they have none of a node, an endpoint or an operator. */
+const toldSteps: ReadonlySet<string> = new Set([
+  ...['lock', 'screen', 'ask', 'resume', 'confirm', 'settle', 'abandon', 'proveAgain', 'failByProof'],
+]);
+/** What a client reads of the others, which also say for operators what was answered to them. */
 const saidOfSteps: ReadonlyMap<string, string> = new Map([
+  ['prepare', 'Its fee is found out, and signing is ordered'],
+  ['sponsor', 'The approval of the payer comes first'],
   ['sign', 'Two signing nodes are asked to sign'],
+  ['broadcast', 'What was signed is sent to the chain'],
   // the row was read before it was parked
   ['park', toDecide],
 ]);
 
-const presentDetail = ({ status, failureCode }: Failed, { step, detail }: LiveStatus): string =>
-  status === 'NEEDS_ATTENTION' && failureCode !== null ? parkedSentence(failureCode) : (saidOfSteps.get(step) ?? detail);
+function presentDetail({ status, failureCode }: Failed, { step, detail }: LiveStatus): string {
+  if (status === 'NEEDS_ATTENTION' && failureCode !== null) return parkedSentence(failureCode);
+  return toldSteps.has(step) ? detail : (saidOfSteps.get(step) ?? '');
+}
 
 /** Inclusion is depth 1, also while the follower's stored head lags behind the block. */
 function countConfirmations(block: bigint | null, head: bigint | null): number {

@@ -286,13 +286,16 @@ test('what cannot be rebuilt keeps the gateway closed, until an operator accepts
     (await restored.query<[{ closed: boolean }]>('select missing_since is not null as closed from order_comparison'))[0].closed;
   expect(await isClosed()).toBe(true);
 
-  expect(await run({ apply: true, acceptMissing: 'stuck' })).toMatchObject({
+  expect(await run({ apply: true, acceptMissing: 'stuck', statedReason: 'the wallet is known to be gone' })).toMatchObject({
     rows: [{ subject: `${walletId}.1`, result: 'accepted as missing' }],
     isOpen: true,
   });
   expect([await isClosed(), await areOrdersCompared(restored)]).toEqual([false, true]);
   const log = await listAuditLog(restored.manager, { subject: `${walletId}.1`, limit: 10 });
-  expect(log).toContainEqual(expect.objectContaining({ action: 'orders.accepted_as_missing' }));
+  const detail = expect.objectContaining({ stated_reason: 'the wallet is known to be gone' });
+  expect(log).toContainEqual(expect.objectContaining({ action: 'orders.accepted_as_missing', detail }));
+  const opened = await listAuditLog(restored.manager, { action: 'orders.reconciled', limit: 1 });
+  expect(opened).toMatchObject([{ detail }]);
 });
 
 test('bytes that are not those of the order are not believed, whoever shows them', async () => {
