@@ -1,4 +1,5 @@
 // Sells GET /report for 0.01 USDC. The gateway checks and settles the payments.
+import { GatewayClient } from '@custody-gateway/client';
 import { HTTPFacilitatorClient } from '@x402/core/server';
 import { ExactEvmScheme } from '@x402/evm/exact/server';
 import { paymentMiddleware, x402ResourceServer } from '@x402/express';
@@ -6,21 +7,11 @@ import express from 'express';
 
 const { GATEWAY_URL, API_KEY, API_SECRET, PAY_TO, NETWORK = 'eip155:8453', PORT = '4021' } = process.env;
 
-let token = { value: '', renewAt: 0 };
-async function accessToken() {
-  if (Date.now() < token.renewAt) return token.value;
-  const headers = { 'X-API-Key': API_KEY, 'X-API-Secret': API_SECRET };
-  const answer = await fetch(`${GATEWAY_URL}/auth/token`, { method: 'POST', headers, signal: AbortSignal.timeout(10_000) });
-  if (!answer.ok) throw new Error(`POST /auth/token answered ${answer.status}`);
-  const { token: value, expires_in: seconds } = await answer.json();
-  token = { value, renewAt: Date.now() + (seconds - 30) * 1000 };
-  return value;
-}
-
+const gateway = new GatewayClient({ baseUrl: GATEWAY_URL, apiKey: API_KEY, apiSecret: API_SECRET });
 const facilitator = new HTTPFacilitatorClient({
   url: `${GATEWAY_URL}/x402`,
   createAuthHeaders: async () => {
-    const headers = { Authorization: `Bearer ${await accessToken()}` };
+    const headers = { Authorization: `Bearer ${await gateway.accessToken()}` };
     // a payment that is not on the chain in time would be a refusal to its buyer: wait longer than the usual 20 seconds
     return { verify: headers, settle: { ...headers, Prefer: 'wait=60' }, supported: headers, bazaar: headers };
   },
