@@ -263,6 +263,21 @@ describe('the rules are those of POST /transfer at that moment', () => {
     expect(await show(await newOf(txId))).toMatchObject({ status: 'AWAITING_APPROVAL', retry_of: txId });
   });
 
+  test('one that was REJECTED, since nobody has approved it in time, is redone by the rules of now', async () => {
+    await query(`update clients set whitelist_mode = 'approve' where client_id = $1`, [tenant.clientId]);
+    const txId = await accepted(bodyOf());
+    expect(await show(txId)).toMatchObject({ status: 'AWAITING_APPROVAL' });
+    await fixture.database.transaction(async (manager) => {
+      await manager.query('set local session_replication_role = replica');
+      await manager.query(`update transactions set approval_expires_at = now() - interval '1 second' where tx_id = $1`, [txId]);
+    });
+    expect(await fixture.workflows.ledger.screenTransfer({ txId })).toMatchObject({ outcome: 'refused' });
+    await fixture.workflows.ledger.endTransfer({ txId });
+    expect(await show(txId)).toMatchObject({ status: 'REJECTED', failure: { code: 'approval_expired' } });
+    await query(`update clients set whitelist_mode = 'off' where client_id = $1`, [tenant.clientId]);
+    expect(await show(await newOf(txId))).toMatchObject({ status: 'PENDING', retry_of: txId });
+  });
+
   test('what may still pay, has paid, or is no transfer is not redone', async () => {
     const txId = await accepted(bodyOf());
     expect(await refusalOf(txId)).toBe('business_error');
