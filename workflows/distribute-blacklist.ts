@@ -1,7 +1,7 @@
 import { condition, continueAsNew, setHandler, sleep, workflowInfo } from '@temporalio/workflow';
 import { type DistributeBlacklistWorkflowInput, blacklistChangedSignal } from '../src/messages/blacklist';
 import { type NodeIndex, nodeIndexes } from '../src/messages/nodes';
-import { WorkflowProgress } from './progress';
+import { runbook, WorkflowProgress } from './progress';
 import { authoriserActivities, patientNodeActivities } from './activities';
 import { toProblem } from './failures';
 
@@ -16,38 +16,47 @@ export async function distributeBlacklist({ clientId }: DistributeBlacklistWorkf
   const progress = new WorkflowProgress();
   // the start counts as a change: after continue-as-new every node is asked again
   let changes = 1;
+  const seen: Record<NodeIndex, number> = { 1: 0, 2: 0, 3: 0 };
+  const isEverywhere = () => nodeIndexes.every((node) => seen[node] === changes);
+
+  const report = () => {
+    const behind = nodeIndexes.filter((node) => seen[node] !== changes).join(' and ');
+    if (behind === '') return progress.report('delivered', 'Every node has the last change');
+    const advice = `**Waits for node ${behind}** to take the changes, and goes on by itself: start what is down, ${runbook('signers_unavailable')}`;
+    progress.report('delivering', `Waits for node ${behind}`, 1, advice);
+  };
   const description = "From the gateway: the client's blacklist has changed. The rows say how.";
   const onChanged = () => {
     changes += 1;
+    report();
   };
   setHandler(blacklistChangedSignal, onChanged, { description });
-  const seen: Record<NodeIndex, number> = { 1: 0, 2: 0, 3: 0 };
-  const isEverywhere = () => nodeIndexes.every((node) => seen[node] === changes);
 
   const keepUpToDate = async (node: NodeIndex): Promise<void> => {
     while (!isEverywhere()) {
       const goal = changes;
-      const version = await bringUpToDate(node, clientId);
+      await bringUpToDate(node, clientId);
       seen[node] = goal;
-      progress.report('delivered', `Node ${node} has version ${version}`);
+      report();
       await condition(() => seen[node] < changes || isEverywhere());
     }
   };
+  report();
   const all = Promise.all(nodeIndexes.map(keepUpToDate)).then(() => true);
   const isDone = await Promise.race([all, condition(() => workflowInfo().continueAsNewSuggested).then(() => false)]);
   if (!isDone) await continueAsNew<typeof distributeBlacklist>({ clientId });
 }
 
 /**
- * Returns the version after which there are no changes. The node's version is read first: this waits for a node that is down, so that
+ * Until the node has the version after which there are no changes. The node's version is read first: this waits for a node that is down, so that
  * the order is not issued before the node is back.
  */
-async function bringUpToDate(node: NodeIndex, clientId: string): Promise<number> {
+async function bringUpToDate(node: NodeIndex, clientId: string): Promise<void> {
   const { applyBlacklist, blacklistVersion } = patientNodeActivities(node);
   let { version } = await blacklistVersion({ clientId });
   for (;;) {
     const page = await authoriserActivities.orderBlacklistPage({ clientId, after: version });
-    if (page === null) return version;
+    if (page === null) return;
     try {
       ({ version } = await applyBlacklist(page));
     } catch (error) {

@@ -2,7 +2,7 @@ import { log, sleep, uuid4 } from '@temporalio/workflow';
 import { authoriserActivities, idleNodeActivities } from './activities';
 import { toProblem } from './failures';
 import { confirmOnEveryNode, generatingNode, signWithEveryShare } from './key-stages';
-import { WorkflowProgress } from './progress';
+import { runbook, WorkflowProgress } from './progress';
 
 /** Keys of one run: its history stays short. */
 const mostKeys = 20;
@@ -21,10 +21,13 @@ export async function fillKeyPool(): Promise<void> {
       const keyId = `pool-${uuid4()}.1`;
       const ordered = await authoriserActivities.orderPooledKey({ keyId });
       if (ordered === null) {
+        progress.report('waiting', 'The authoriser orders no key now; nothing to do', number);
         if (number === 1) await sleep(restMs, { summary: 'rest: the authoriser orders no key' });
         return;
       }
-      progress.report('generating', `Distributed key generation of ${keyId}`, number);
+      const detail = `Distributed key generation of ${keyId}`;
+      const advice = `**Needs all three signing nodes**, idle: a key is dropped if one is down. Start what is down, ${runbook('signers_unavailable')}`;
+      progress.report('generating', detail, number, advice);
       await generate(keyId, ordered);
       await confirmOnEveryNode(progress, keyId);
       progress.report('testing', 'Test signatures that use each share', number);

@@ -8,7 +8,8 @@ export async function followChain({ chain }: FollowChainWorkflowInput): Promise<
   const progress = new WorkflowProgress();
   progress.report(
     'following',
-    `Reads the blocks of ${chain}; nothing to do. Cursor, head and endpoint: the last heartbeat of the pending activity followChain.`,
+    `Reads the blocks of ${chain}; nothing to do. Cursor, head and endpoint: the last heartbeat of the pending activity followChain. ` +
+      'If its head stays, the chain is silent: docs/runbook/alerts.md#chainsilent',
   );
   await followerActivities(chain).followChain({ chain });
   await continueAsNew<typeof followChain>({ chain });

@@ -84,7 +84,7 @@ async function beginAttempt(
       'prepare',
       `Fees on ${state.transfer.chain}`,
       attempt,
-      `Asks ${state.transfer.chain} what attempt ${attempt} costs.`,
+      `Asks ${state.transfer.chain} what attempt ${attempt} costs. If this stays, no endpoint answers: docs/runbook/alerts.md#chainsilent.`,
     );
     const prepared = await prepareOrRefuse(state, attempt, kind);
     if (prepared === 'ended') return { next: 'lock' };
@@ -97,7 +97,8 @@ async function beginAttempt(
     }
     if ('outcome' in prepared) return onRefused(prepared);
     estimatedUntil = undefined;
-    state.progress.report('prepare', 'The authoriser is asked to begin signing', attempt);
+    const waited = '**Waits for the authoriser** to order the signature. If this stays, it is down: start it.';
+    state.progress.report('prepare', 'The authoriser is asked to begin signing', attempt, waited);
     const begun = await authoriserActivities.beginSigning({ txId, lastAttempt, kind, prepared });
     switch (begun.outcome) {
       case 'ended':
