@@ -56,8 +56,8 @@ const refuseGaps = async (raw: string): Promise<string | null> => {
   return nonce > next ? `nonce too high: address ${alice.address}, tx: ${nonce}` : null;
 };
 
-// OpenZeppelin Relayer #836: there such transactions were given up, or sent twice
-test('a sequencer without a pool takes only the next nonce: five transfers at once are executed in order, each signed once', async () => {
+// there such transactions were given up, or sent twice
+test('OpenZeppelin Relayer #836: a sequencer without a pool, as arbitrum’s, takes only the next nonce: five transfers at once are executed in order, each signed once', async () => {
   const { fixture } = served;
   refuse = refuseGaps;
   await served.serve();
@@ -83,9 +83,9 @@ async function signed(count: number): Promise<string[]> {
   return sent;
 }
 
-// OpenZeppelin Relayer #843: there what was assigned and never sent filled the nonces from the chain's next one on, was taken for what had
-// been sent, and every later transaction was refused as too high for good
-test('an outage while transfers begin: no nonce that was assigned was ever sent, and all are executed without an operator', async () => {
+// there the counter was above the chain’s: what was assigned and never sent filled the nonces from the chain’s next one on, was taken for what
+// had been sent, and every later transaction was refused as too high for good
+test('OpenZeppelin Relayer #818, #843, #844: an outage while transfers begin; no nonce that was assigned was ever sent, and all are executed without an operator', async () => {
   const { fixture } = served;
   isOut = true;
   refuse = () => Promise.resolve('');
@@ -120,7 +120,7 @@ async function refusedForNow(message: string): Promise<string> {
   return txId;
 }
 
-// OpenZeppelin Relayer #818 and #844: a refusal for now became a failure for good
+// elsewhere a refusal for now became a failure for good
 test('a node whose pool is full is asked again until it takes the transaction', async () => {
   const txId = await refusedForNow('txpool is full');
   await served.record(transferWorkflowId(txId), 'transfer-confirmed-refused-for-now');
