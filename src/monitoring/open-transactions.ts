@@ -21,10 +21,16 @@ interface OpenRow {
 
 const openStatuses = ['PENDING', 'AWAITING_APPROVAL', 'SIGNING', 'SUBMITTED', 'NEEDS_ATTENTION'];
 
+/**
+ * Since when it waits for the gateway: an approval is waited for before that. One that is parked counts from its acceptance, so that one which was
+ * parked late is shown at once.
+ */
+const waitsSince = `case when status = 'NEEDS_ATTENTION' then created_at else greatest(created_at, approved_at, signing_begun_at) end`;
+
 /** By chain, type and state. */
 export async function collectOpen(manager: EntityManager, registry: ChainRegistry): Promise<void> {
   const rows = await manager.query<OpenRow[]>(
-    `select chain, transaction_type as type, status, count(*)::int as count, ${age('min(created_at)')} as age
+    `select chain, transaction_type as type, status, count(*)::int as count, ${age(`min(${waitsSince})`)} as age
        from transactions where ended_at is null group by chain, transaction_type, status`,
   );
   gauges.openTransactions.reset();

@@ -124,6 +124,16 @@ test('what has ended is no hold any more, and in no state', async () => {
   expect(await value('locked_amount', onEthereum({ asset: 'ETH' }))).toBe(0);
 });
 
+test('what has waited for an approval, or before its signing, is not late by that', async () => {
+  const [approved, signing] = [await accept('USDC', '1'), await accept('USDC', '1')];
+  for (const txId of [approved, signing]) await acceptedAgo(txId, 7_200);
+  await change('update transactions set approved_at = clock_timestamp(), approved_by = client_id where tx_id = $1', approved);
+  await sign(fixture, signing);
+  await collector.run();
+  for (const status of ['PENDING', 'SIGNING'])
+    expect(await value('transactions_oldest_open_age_seconds', outbound(status))).toBeLessThan(3_600);
+});
+
 test('states with their oldest age, and what is parked by its code', async () => {
   const [first, second, pending] = [await accept('USDC', '1'), await accept('USDC', '1'), await accept('USDC', '1')];
   await acceptedAgo(first, 900);
