@@ -15,7 +15,7 @@ import { loadAttempts } from '../transfers/load-attempts';
 import { operatorActId } from '../transfers/operate/operator-acts';
 import { findRedo } from '../transfers/redo/rules';
 import { recordAbandonRequest, withdrawAbandonRequest } from '../transfers/operate/operator-requests';
-import { beforeAll, findClosed, findStarted, findUnended, type LostReason } from '../transfers/start/lost-workflows';
+import { lowestId, findClosed, findStarted, findUnended, type LostReason } from '../transfers/start/lost-workflows';
 import { startTransferWorkflow } from '../transfers/start/workflows';
 import { withReason } from './confirmation';
 import { currentOperator } from './operator';
@@ -82,7 +82,7 @@ export class TransferOperations {
   async listWithoutWorkflow(limit: number): Promise<{ rows: LostTransfer[]; isCut: boolean }> {
     const { manager } = this.database;
     const lost: { txId: string; reason: LostReason }[] = [];
-    let after = beforeAll;
+    let after = lowestId;
     for (let page = 0; page < maxPages; page += 1) {
       const open = await findStarted(manager, after, pageSize);
       const closed = await mapBounded(open, askedAtOnce, async ({ txId }) => ({

@@ -47,12 +47,16 @@ export async function collectOpen(manager: EntityManager, registry: ChainRegistr
   }
 }
 
+/** `s.at`: when transaction `t` has come into its state. */
+const inStateSince =
+  'cross join lateral (select max(at) as at from transaction_events e where e.tx_id = t.tx_id and e.status = t.status) s';
+
 /** By the code that says why. */
 export async function collectParked(manager: EntityManager): Promise<void> {
   const rows = await manager.query<{ chain: string; type: string; failure_code: string; count: number; age: number }[]>(
-    `select chain, transaction_type as type, coalesce(failure_code, 'none') as failure_code, count(*)::int as count, ${age('min(p.at)')} as age
+    `select chain, transaction_type as type, coalesce(failure_code, 'none') as failure_code, count(*)::int as count, ${age('min(s.at)')} as age
        from transactions t
-      cross join lateral (select max(at) as at from transaction_events e where e.tx_id = t.tx_id and e.status = t.status) p
+      ${inStateSince}
       where t.ended_at is null and t.status = 'NEEDS_ATTENTION' group by chain, transaction_type, failure_code`,
   );
   gauges.parkedTransactions.reset();
@@ -71,9 +75,9 @@ export async function collectApprovals(manager: EntityManager, registry: ChainRe
   const rows = await manager.query<{ chain: string; count: number }[]>(
     `select t.chain, count(*)::int as count
        from transactions t
-      cross join lateral (select max(at) as at from transaction_events e where e.tx_id = t.tx_id and e.status = t.status) w
+      ${inStateSince}
       where t.ended_at is null and t.status = 'AWAITING_APPROVAL'
-        and t.approval_expires_at - clock_timestamp() < least(make_interval(hours => $1), (t.approval_expires_at - w.at) / 4)
+        and t.approval_expires_at - clock_timestamp() < least(make_interval(hours => $1), (t.approval_expires_at - s.at) / 4)
       group by t.chain`,
     [expiringHours],
   );

@@ -3,7 +3,7 @@ import type { EntityManager } from 'typeorm';
 import { transferWorkflowId } from '../messages/workflow-ids';
 import type { Logger } from '../platform/logging';
 import {
-  beforeAll,
+  lowestId,
   findClosed,
   findStarted,
   findUnended,
@@ -31,7 +31,7 @@ interface Finding extends OpenTransaction {
  * and nothing is taken back.
  */
 export class WorkflowSweep {
-  private after = beforeAll;
+  private after = lowestId;
   private readonly findings = new Map<string, Finding>();
 
   constructor(
@@ -58,11 +58,11 @@ export class WorkflowSweep {
       const page = await findStarted(manager, this.after, batch);
       for (const chunk of chunksOf(page)) {
         if (isLate()) break;
-        this.after = chunk.at(-1)?.txId ?? beforeAll;
+        this.after = chunk.at(-1)?.txId ?? lowestId;
         const others = chunk.filter(({ txId }) => !this.findings.has(txId));
         failures.push(...(await this.ask(manager, others)));
       }
-      if (page.length < batch && !isLate()) this.after = beforeAll;
+      if (page.length < batch && !isLate()) this.after = lowestId;
     } finally {
       this.measure();
     }

@@ -9,8 +9,8 @@ import { within } from '../../platform/within';
 /** One that was accepted just now may be about to start. */
 const minAgeMinutes = 5;
 const describeTimeoutMs = 2_000;
-/** Before every id that there is. */
-export const beforeAll = '00000000-0000-0000-0000-000000000000';
+/** No transaction has a lower one: where a page by id begins. */
+export const lowestId = '00000000-0000-0000-0000-000000000000';
 
 /** How the newest run has closed; `missing`: Temporal knows none. */
 const lostReasons = ['terminated', 'cancelled', 'failed', 'timed_out', 'completed', 'missing'] as const;

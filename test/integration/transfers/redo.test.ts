@@ -1,5 +1,4 @@
 import { clearInclusions } from '../../../src/following/inclusions';
-import { reopenFinal } from '../../../src/following/reopen-final';
 import type { TransactionType } from '../../../src/transactions/types';
 import { findRedoable } from '../../../src/cli/redo-operations';
 import { storeRedoRequest } from '../../../src/transfers/redo/requests';
@@ -7,6 +6,7 @@ import { whyNotRedone } from '../../../src/transfers/redo/rules';
 import { ethereum, type Fixture, include, sign } from '../ledger/fixture';
 import { abandonable } from './abandonable';
 import { useFundedFixture } from './fixture';
+import { finalise, losesItsBlock } from './taken-back';
 
 /** What has been signed is redone only once nothing of it can be executed, as the rows say; the database has the same rule. */
 
@@ -27,22 +27,8 @@ const ended = async (effect: Parameters<typeof include>[3]): Promise<string> => 
   return txId;
 };
 const reverted = () => ended({ success: false });
-const finalised = async (txId: string): Promise<string> => {
-  await query('update transactions set finalized_at = now() where tx_id = $1', [txId]);
-  return txId;
-};
-const reopened = async (): Promise<string> => {
-  const txId = await finalised(await reverted());
-  await fixture.database.transaction(async (manager) => {
-    const lost = await clearInclusions(manager, ethereum.name, 1);
-    await reopenFinal(
-      manager,
-      ethereum.name,
-      lost.map((it) => it.txId),
-    );
-  });
-  return txId;
-};
+const finalised = (txId: string) => finalise(fixture, txId);
+const reopened = async () => losesItsBlock(fixture, await finalised(await reverted()));
 const prove = (txId: string) =>
   query(`update transfer_attempts set impossible_proof = '{"why":"test"}' where tx_id = $1`, [txId]);
 const failedByProof = async (): Promise<string> => {

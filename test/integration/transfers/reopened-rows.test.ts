@@ -1,12 +1,11 @@
 import type { DataSource } from 'typeorm';
-import { clearInclusions } from '../../../src/following/inclusions';
-import { reopenFinal } from '../../../src/following/reopen-final';
 import { formatAmount } from '../../../src/platform/money';
 import { findUnexecutedBefore } from '../../../src/transfers/line';
 import { insertAttemptRows } from '../../inserted-attempts';
 import { openDatabase } from '../../stack/database';
 import { balances, begin, ethereum, type Fixture, include, prepared, sign } from '../ledger/fixture';
 import { abandonable } from './abandonable';
+import * as takenBack from './taken-back';
 import { useFundedFixture } from './fixture';
 
 /** What is allowed about ended transfers whose block is gone, by the rows alone. With a chain and workflows: reopened.test.ts. */
@@ -30,22 +29,8 @@ const ended = async (as: 'FAILED' | 'CONFIRMED'): Promise<string> => {
   await sent(txId);
   return ends(txId, as);
 };
-const finalise = async (txId: string): Promise<string> => {
-  await fixture.database.query('update transactions set finalized_at = now() where tx_id = $1', [txId]);
-  return txId;
-};
-/** The chain takes back every block that holds one, as the follower does it. */
-const losesItsBlock = async (txId: string): Promise<string> => {
-  await fixture.database.transaction(async (manager) => {
-    const lost = await clearInclusions(manager, ethereum.name, 1);
-    await reopenFinal(
-      manager,
-      ethereum.name,
-      lost.map((it) => it.txId),
-    );
-  });
-  return txId;
-};
+const finalise = (txId: string) => takenBack.finalise(fixture, txId);
+const losesItsBlock = (txId: string) => takenBack.losesItsBlock(fixture, txId);
 const reopened = async () => losesItsBlock(await finalise(await ended('FAILED')));
 const failedByProof = async (): Promise<string> => {
   const txId = await small();
