@@ -108,7 +108,8 @@ export async function transactionWhen(txId: string, statuses: string[], timeoutM
     async () => {
       // eslint-disable-next-line @typescript-eslint/no-explicit-any -- as of `call`
       const { status, body }: Answer<any> = await api(client).request('GET', `/transactions/${txId}`);
-      return status === 200 && statuses.includes(body.status as string) ? body : undefined;
+      if (status === 200 && statuses.includes(body.status as string)) return body;
+      throw new Error(`transaction ${txId}: ${status} ${JSON.stringify(body)}`);
     },
     { timeoutMs },
   );
