@@ -302,7 +302,9 @@ describe('an endpoint that names impossible prices', () => {
   });
 
   test('and energy that would cost more than any transaction may: another one is asked; where none says less, no outage', async () => {
-    const liar = await startLiar('/wallet/triggerconstantcontract', (answer) => ({ ...answer, energy_used: 1_000_000 }));
+    const liar = await startLiar('/wallet/triggerconstantcontract', (answer) => ({
+      ...{ ...answer, energy_used: 1_000_000, energy_penalty: 950_000 },
+    }));
     try {
       const usual = await prepare(honest());
       expect((await prepare(liar.url, honest())).feeBound).toBe(usual.feeBound);
@@ -312,6 +314,9 @@ describe('an endpoint that names impossible prices', () => {
           message: expect.stringMatching(/^tron: it would take \d+ sun, which no transaction may cost$/),
         },
       });
+      // a penalty of nineteen times what it takes
+      await expect(clientOf(liar.url).feeLevels()).rejects.toMatchObject({ cause: { alert: 'fees_not_believed' } });
+      expect(await clientOf(liar.url, honest()).feeLevels()).toEqual(await clientOf(honest()).feeLevels());
     } finally {
       liar.close();
     }
