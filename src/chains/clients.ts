@@ -8,6 +8,7 @@ import { Endpoints } from './evm/rpc';
 import type { ChainClient, ImpossibilityProver } from './chain-client';
 import type { PaymentClient } from './payments';
 import type { ChainRegistry } from './registry';
+import { Paces } from './request-rate';
 import { SolanaChainClient } from './solana/client';
 import { solanaFamilies } from './solana/family';
 import { SolanaPaymentClient } from './solana/payments/client';
@@ -15,12 +16,11 @@ import { TronChainClient } from './tron/client';
 import { tronFamilies } from './tron/family';
 import type { ChainDefinition, ChainFamily } from './types';
 
-type Create<T> = (chain: ChainDefinition, urls: readonly string[]) => T;
+type Create<T, More extends unknown[] = []> = (chain: ChainDefinition, urls: readonly string[], ...more: More) => T;
 
 interface FamilyClients {
-  chain: Create<ChainClient>;
-  /** Its endpoints grant a number of requests a second, which two clients would not share. */
-  isPaced?: true;
+  /** `Paces`: of endpoints that grant a number of requests a second. */
+  chain: Create<ChainClient, [Paces]>;
   /** Absent in a family without payments that others have signed. */
   payments?: Create<PaymentClient>;
   /** Absent in a family that reissues nothing. */
@@ -42,53 +42,43 @@ const clients: ReadonlyMap<ChainFamily, FamilyClients> = new Map<ChainFamily, Fa
   ...tronFamilies.map(({ name }): [ChainFamily, FamilyClients] => [
     name,
     {
-      isPaced: true,
-      chain: (chain: ChainDefinition, urls: readonly string[]) => new TronChainClient(chain, urls),
+      chain: (chain: ChainDefinition, urls: readonly string[], paces: Paces) => new TronChainClient(chain, urls, Date.now, paces),
       prover: (chain: ChainDefinition, urls: readonly string[]) => new TronChainClient(chain, urls),
     },
   ]),
   ...solanaFamilies.map(({ name }): [ChainFamily, FamilyClients] => [
     name,
     {
-      isPaced: true,
-      chain: (chain: ChainDefinition, urls: readonly string[]) => new SolanaChainClient(chain, urls),
+      chain: (chain: ChainDefinition, urls: readonly string[], paces: Paces) => new SolanaChainClient(chain, urls, paces),
       payments: (chain: ChainDefinition, urls: readonly string[]) => new SolanaPaymentClient(chain, urls),
       prover: (chain: ChainDefinition, urls: readonly string[]) => new SolanaChainClient(chain, urls),
     },
   ]),
 ]);
 
-function createChainClient(chain: ChainDefinition, urls: readonly string[]): ChainClient {
+function createChainClient(chain: ChainDefinition, urls: readonly string[], paces: Paces): ChainClient {
   const family = clients.get(chain.family);
   if (!family) throw new Error(`there is no client for the chain family ${chain.family}`);
-  return family.chain(chain, urls);
+  return family.chain(chain, urls, paces);
 }
 
 /** The client of one chain, with the urls of the environment. @throws ConfigError for missing or malformed urls. */
 export const readChainClient = (chain: ChainDefinition, env: NodeJS.ProcessEnv = process.env): ChainClient =>
-  createChainClient(chain, readRpcUrls([chain.name], env).get(chain.name) as string[]);
-
-/** A client for every enabled chain, by chain name. @throws ConfigError for missing or malformed urls. */
-export function createChainClients(registry: ChainRegistry, env: NodeJS.ProcessEnv = process.env): Map<string, ChainClient> {
-  return new Map(withUrls(registry, env).map(({ chain, urls }) => [chain.name, createChainClient(chain, urls)]));
-}
+  createChainClient(chain, readRpcUrls([chain.name], env).get(chain.name) as string[], new Paces());
 
 /**
- * Clients for followers: connections, queues and limits of their own, so that a scan of many blocks delays no transfer, nor many transfers a
- * scan. Where an endpoint's requests are counted it is the same client, whose requests take turns.
+ * Clients for transfers and others for followers, for every enabled chain, by its name: each has connections, queues and limits of its own, so that a scan of many blocks delays no
+ * transfer, nor many transfers a scan. Where an endpoint counts requests, those of the two take turns.
  * @throws ConfigError for missing or malformed urls.
  */
-export function createFollowClients(
+export function createWorkerClients(
   registry: ChainRegistry,
-  transfers: ReadonlyMap<string, ChainClient>,
   env: NodeJS.ProcessEnv = process.env,
-): Map<string, ChainClient> {
-  const own = createChainClients(registry, env);
-  for (const { name, family } of registry.all) {
-    const shared = clients.get(family)?.isPaced ? transfers.get(name) : undefined;
-    if (shared) own.set(name, shared);
-  }
-  return own;
+): Record<'transfers' | 'followers', Map<string, ChainClient>> {
+  const paces = new Paces();
+  const chains = withUrls(registry, env);
+  const create = () => new Map(chains.map(({ chain, urls }) => [chain.name, createChainClient(chain, urls, paces)]));
+  return { transfers: create(), followers: create() };
 }
 
 /** By chain name; chains of families without payments are missing. @throws ConfigError for missing or malformed urls. */

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { AlertName } from '../platform/alert-names';
 import { ConfigError } from '../platform/config';
 import { GatewayError } from '../platform/errors';
+import { NoAnswer } from './no-answer';
 import type { ChainDefinition } from './types';
 
 /** Something that answers for one chain. */
@@ -27,6 +28,15 @@ export class EndpointFault extends Error {
   }
 }
 
+/**
+ * An endpoint answers, and refuses to say what a transaction would take, or shows nothing to pay it with: another one may not share that. The
+ * message is shown to operators, and is the endpoint's own in no part.
+ */
+export class NotEstimated extends Error {}
+
+/** Every endpoint has answered, and none with what it was asked for. The message is for operators. */
+class AllAnswered extends Error {}
+
 /** What is wrong with every endpoint that has answered; null for an error of another kind. */
 export const findFault = (error: unknown): EndpointFault | null =>
   error instanceof GatewayError && error.cause instanceof EndpointFault ? error.cause : null;
@@ -50,11 +60,9 @@ const furtherMs = 1_000;
 export class EndpointList<E extends Endpoint> {
   private preferred = 0;
 
-  /** `isAnswer`: whether an error is what the node says about the request, so that no other endpoint is tried. */
   constructor(
     private readonly chain: ChainDefinition,
     private readonly endpoints: readonly E[],
-    private readonly isAnswer: (error: unknown) => boolean,
   ) {}
 
   /** Host and port of the endpoint that is asked first, as things are. */
@@ -68,29 +76,29 @@ export class EndpointList<E extends Endpoint> {
   }
 
   /**
+   * What a node refuses another one may know: any error of the work but a GatewayError has the next endpoint asked.
    * @throws GatewayError chain_unavailable when no endpoint could do the work, with an EndpointFault as its cause where one could not be
-   * used; errors that are answers, and GatewayErrors of the work.
+   * used; not_estimated where the work has thrown NotEstimated; GatewayErrors of the work.
    */
   async run<T>(work: (endpoint: E) => Promise<T>): Promise<T> {
-    const reasons: string[] = [];
-    let fault: EndpointFault | undefined;
+    const failures: Failure[] = [];
     for (let step = 0; step < this.endpoints.length; step += 1) {
       const index = (this.preferred + step) % this.endpoints.length;
       const endpoint = this.endpoints[index] as E;
+      let isIdentified = false;
       try {
         await endpoint.identify();
+        isIdentified = true;
         const result = await work(endpoint);
         // the first one stays preferred by itself, unless a comparison has found meanwhile that it is the odd one out
         if (step > 0) this.preferred = index;
         return result;
       } catch (error) {
-        if (error instanceof GatewayError || this.isAnswer(error)) throw error;
-        if (error instanceof EndpointFault) fault ??= error;
-        reasons.push(`endpoint ${index + 1}: ${error instanceof Error ? error.message : 'failed'}`);
+        if (error instanceof GatewayError) throw error;
+        failures.push({ position: index + 1, error, hasAnswered: isIdentified && !(error instanceof NoAnswer) });
       }
     }
-    if (fault) throw unavailable(this.chain, fault.message, fault);
-    throw unavailable(this.chain, 'no RPC endpoint responded', new Error(reasons.join('; ')));
+    throw toError(this.chain, failures);
   }
 
   /**
@@ -159,6 +167,50 @@ export class EndpointList<E extends Endpoint> {
     for (const result of results) {
       if (result.status === 'rejected' && result.reason instanceof ConfigError) throw result.reason;
     }
+  }
+}
+
+interface Failure {
+  /** Of the endpoint in the configuration, from 1. */
+  position: number;
+  error: unknown;
+  hasAnswered: boolean;
+}
+
+function toError(chain: ChainDefinition, failures: Failure[]): GatewayError {
+  const errors = failures.map(({ error }) => error);
+  const refusal = errors.find((error) => error instanceof NotEstimated);
+  if (refusal) return new GatewayError('not_estimated', refusal.message, { cause: refusal });
+  const fault = errors.find((error) => error instanceof EndpointFault);
+  if (fault) return unavailable(chain, fault.message, fault);
+  if (failures.every(({ hasAnswered }) => hasAnswered))
+    return unavailable(chain, 'no RPC endpoint gives a usable answer', new AllAnswered(toWords(errors)));
+  const reasons = failures.map(
+    ({ position, error }) => `endpoint ${position}: ${error instanceof Error ? error.message : 'failed'}`,
+  );
+  return unavailable(chain, 'no RPC endpoint responded', new Error(reasons.join('; ')));
+}
+
+/** Each once. What a library has thrown about an answer may repeat a part of it. */
+function toWords(errors: unknown[]): string {
+  const words = errors.map((error) =>
+    error instanceof Error && ['Error', 'NodeRefusal'].includes(error.name) ? error.message : 'the answer cannot be read',
+  );
+  return [...new Set(words)].join('; ');
+}
+
+/**
+ * What an attempt is to be made of. An endpoint that does not answer is waited for; where every one has answered, and none with what is needed,
+ * that may go on for ever, and somebody has to be told.
+ * @throws GatewayError not_estimated in place of chain_unavailable where every endpoint has answered; what `prepare` throws.
+ */
+export async function orNotEstimated<T>({ name }: ChainDefinition, prepare: () => Promise<T>): Promise<T> {
+  try {
+    return await prepare();
+  } catch (error) {
+    if (!(error instanceof GatewayError && error.cause instanceof AllAnswered)) throw error;
+    const reason = `The endpoints of ${name} answer, and none says what this transaction takes: ${error.cause.message}`;
+    throw new GatewayError('not_estimated', reason, { cause: error.cause });
   }
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Pace } from './pace';
+import { NoAnswer } from './no-answer';
+import type { Turns } from './pace';
 import { createPost } from './post';
 
 const usualMs = 10_000;
@@ -13,7 +14,7 @@ export interface HttpTarget {
   /** What comes before the path of a request. */
   base: string;
   headers: Record<string, string>;
-  pace: Pace;
+  pace: Turns;
   /** Statuses of a request that was one too many. */
   tooMany: ReadonlySet<number>;
   maxResponseBytes: number;
@@ -21,7 +22,7 @@ export interface HttpTarget {
 
 /**
  * The JSON that a path answers to a POST; 10 s for one try without `timeoutMs`.
- * Rejects with an Error, which names neither host nor key, when there is no usable response in time.
+ * Rejects with NoAnswer when there is no usable response in time.
  */
 export type PacedPost = (path: string, body: object, timeoutMs?: number) => Promise<unknown>;
 
@@ -32,7 +33,7 @@ export function createPacedPost({ base, headers, pace, tooMany, maxResponseBytes
       await pace.wait();
       const { status, text } = await post(JSON.stringify(body), { path, timeoutMs });
       if (status === 200) return parse(text);
-      if (!tooMany.has(status) || sent === repeats) throw new Error(`the response is no answer (HTTP ${status})`);
+      if (!tooMany.has(status) || sent === repeats) throw new NoAnswer(`the response is no answer (HTTP ${status})`);
       pace.pause(pauseMs);
       await delay(pauseMs);
     }
@@ -43,6 +44,6 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Error('the response is no JSON');
+    throw new NoAnswer('the response is no JSON');
   }
 }

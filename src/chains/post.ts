@@ -3,6 +3,7 @@ import { Agent as TlsAgent, request as overTls } from 'node:https';
 import type { Readable } from 'node:stream';
 import { urlToHttpOptions } from 'node:url';
 import { createGunzip } from 'node:zlib';
+import { NoAnswer } from './no-answer';
 
 export interface Answer {
   /** HTTP status. */
@@ -35,12 +36,12 @@ const usualHeaders = {
 };
 
 /** The server has closed a kept connection while a request was on its way to it. */
-class ConnectionClosed extends Error {}
+class ConnectionClosed extends NoAnswer {}
 
 /**
  * POST requests with JSON to one url, over kept connections; a request whose kept connection was closed meanwhile is sent once more, over a new one.
  * By node:http, since fetch takes a millisecond of processor time more for a short request. A redirection is an answer like any other. Rejects
- * with an error that names neither url nor body.
+ * with NoAnswer, which names neither url nor body.
  */
 export function createPost(url: string, { headers, timeoutMs: usualMs, maxBytes, maxConnections }: PostOptions): Post {
   // also reads user and password: one that is no percent-encoded text ends a process at its start, not each of its requests
@@ -71,7 +72,7 @@ const readAnswer = (sent: ClientRequest, { timeoutMs, maxBytes }: Pick<PostOptio
       clearTimeout(timer);
       const isClosed = sent.reusedSocket && !isAnswered && ['ECONNRESET', 'EPIPE'].includes(error.code ?? '');
       sent.destroy();
-      reject(new (isClosed ? ConnectionClosed : Error)(error.code ?? error.message));
+      reject(new (isClosed ? ConnectionClosed : NoAnswer)(error.code ?? error.message));
     };
     const timer = setTimeout(() => fail(new Error('no response in time')), timeoutMs);
     sent.on('error', fail);

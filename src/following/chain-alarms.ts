@@ -3,7 +3,10 @@ import type { AlertName } from '../platform/alert-names';
 import type { Logger } from '../platform/logging';
 import { chainAlarms } from './metrics';
 
-export type ChainAlert = Extract<AlertName, EndpointFault['alert'] | 'blocks_not_agreed' | 'account_used_elsewhere'>;
+export type ChainAlert = Extract<
+  AlertName,
+  EndpointFault['alert'] | 'blocks_not_agreed' | 'account_used_elsewhere' | 'deposits_untraced'
+>;
 
 const repeatMs = 5 * 60_000;
 

@@ -10,7 +10,7 @@ export const foreignSpends = new Gauge({
 
 export const chainAlarms = new Gauge({
   name: 'gateway_chain_alarms',
-  help: '1 while something is wrong with a chain although it can be read: its fees are not believed, its endpoints do not agree, none of them traces, an account is used elsewhere',
+  help: '1 while something is wrong with a chain although it can be read: its fees are not believed, its endpoints do not agree, none of them traces, deposits of contracts are not found, an account is used elsewhere',
   labelNames: ['chain', 'alert'] as const,
   registers: [metrics],
 });

@@ -7,6 +7,7 @@ export const alertNames = [
   'address_differs',
   'blocks_not_agreed',
   'broadcast_refused',
+  'deposits_untraced',
   'ended_transfer_changed',
   'ended_transfer_reorganised',
   'endpoints_not_agreed',

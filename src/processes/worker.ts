@@ -8,7 +8,7 @@ import { createWalletActivities } from '../../activities/wallet';
 import { createTransferActivities } from '../../activities/transfer';
 import { chainTaskQueue, followTaskQueue, mainTaskQueue } from '../messages/task-queues';
 import type { ChainClient } from '../chains/chain-client';
-import { createChainClients, createFollowClients } from '../chains/clients';
+import { createWorkerClients } from '../chains/clients';
 import { loadRegistry } from '../chains/registry';
 import { confirmDeposits } from '../deposits/confirm';
 import { orphanDeposits } from '../deposits/orphan';
@@ -83,7 +83,7 @@ runMain('worker', async () => {
   logTemporalWith(logger);
 
   const registry = loadRegistry(config.GATEWAY_ENV, config.CHAINS.split(','));
-  const clients = createChainClients(registry);
+  const { transfers: clients, followers: followClients } = createWorkerClients(registry);
   const box = new SecretBox(config.WEBHOOK_SECRETS_KEY, 'WEBHOOK_SECRETS_KEY');
   const database = createDatabase({
     url: config.DATABASE_URL,
@@ -155,7 +155,7 @@ runMain('worker', async () => {
   const chainActivities = withMappedErrors(createChainActivities({ clients, database, logger }), logger);
   const followActivities = withMappedErrors(
     createFollowActivity({
-      clients: createFollowClients(registry, clients),
+      clients: followClients,
       database,
       registry,
       deposits: {

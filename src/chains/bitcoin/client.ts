@@ -1,5 +1,5 @@
 import { fromHex } from '../../platform/hex';
-import { EndpointList, unavailable } from '../endpoints';
+import { EndpointList, orNotEstimated, unavailable } from '../endpoints';
 import type {
   AttemptStatus,
   BroadcastOutcome,
@@ -54,8 +54,7 @@ export class BitcoinChainClient implements ChainClient {
     this.fallbackRate = decodeLevels(chain.fallbackFeeLevels);
     this.network = network;
     const nodes = urls.map((url, index) => createBackend(chain, url, index + 1));
-    // what a node refuses another one may know
-    this.endpoints = new EndpointList(chain, nodes, () => false);
+    this.endpoints = new EndpointList(chain, nodes);
     this.pool = new BitcoinPool(this.endpoints, network);
     this.compareBlock = this.endpoints.blockComparison((node, number) => node.blockHash(number));
   }
@@ -77,7 +76,11 @@ export class BitcoinChainClient implements ChainClient {
   }
 
   /** The inputs are chosen when they are reserved: until then the fee is that of a single one. */
-  async prepare({ intent, previous }: PrepareRequest): Promise<Prepared> {
+  prepare(request: PrepareRequest): Promise<Prepared> {
+    return orNotEstimated(this.chain, () => this.prepareTransaction(request));
+  }
+
+  private async prepareTransaction({ intent, previous }: PrepareRequest): Promise<Prepared> {
     // an attempt that nobody has signed is in no pool: there is nothing to outbid
     const signed = previous.filter(({ ids }) => ids.length > 0).map(({ unsigned }) => unsigned);
     const current = await this.rate();

@@ -1,6 +1,7 @@
 import { ConfigError } from '../../platform/config';
 import { rpcUrlsVariable } from '../config';
 import { once } from '../endpoints';
+import { NoAnswer } from '../no-answer';
 import { type ObserveCall, observeCalls } from '../observed-calls';
 import type { ChainDefinition, Hex } from '../types';
 import { assertTaken, readHash, readHashes, readHeader, readHeight, readObject } from './answers';
@@ -118,7 +119,7 @@ export class EsploraServer implements BitcoinBackend {
 /** As in /tx/:id/raw. */
 const withoutIds = (path: string): string => path.replace(/\/([0-9a-f]{64}|\d+)(?=\/|$)/gi, '/:id');
 
-const failure = ({ status }: HttpResponse): Error => new Error(`HTTP ${status}`);
+const failure = ({ status }: HttpResponse): Error => new NoAnswer(`HTTP ${status}`);
 const parse = (body: Buffer): unknown => JSON.parse(body.toString());
 
 /** As in `sendrawtransaction RPC error: {"code":-26,"message":"dust"}`; null for anything else. */

@@ -1,3 +1,5 @@
+import { NoAnswer } from '../no-answer';
+
 export const usualMs = 10_000;
 /** For a full block or the list of a pool over a slow line: only the follower asks for them, and nobody waits for a single one. */
 export const blockMs = 60_000;
@@ -18,14 +20,14 @@ export interface HttpResponse {
   body: Buffer;
 }
 
-/** @throws Error, which names neither host nor credentials, when there is no complete response in time. */
+/** @throws NoAnswer when there is no complete response in time. */
 export async function request({ method, url, headers = {}, body, timeoutMs = usualMs }: HttpRequest): Promise<HttpResponse> {
   try {
     const signal = AbortSignal.timeout(timeoutMs);
     const response = await fetch(url, { method, headers, signal, redirect: 'error', ...(body !== undefined && { body }) });
     return { status: response.status, body: await readBody(response) };
   } catch (error) {
-    throw new Error(error instanceof TooLong ? error.message : error instanceof Error ? error.name : 'error');
+    throw new NoAnswer(error instanceof TooLong ? error.message : error instanceof Error ? error.name : 'error');
   }
 }
 

@@ -1,3 +1,4 @@
+import { NoAnswer } from '../no-answer';
 import { type Answer, createPost } from '../post';
 import { readObject } from './answers';
 import { maxResponseBytes, usualMs } from './http';
@@ -42,7 +43,7 @@ function readResult({ status, text }: Answer): unknown {
     const { code, message } = readObject(error);
     throw new NodeRefusal(toCode(code), typeof message === 'string' ? message.slice(0, 500) : '');
   }
-  if (status !== 200 || !Object.hasOwn(response, 'result')) throw new Error(`the response has no result (HTTP ${status})`);
+  if (status !== 200 || !Object.hasOwn(response, 'result')) throw new NoAnswer(`the response has no result (HTTP ${status})`);
   return response.result;
 }
 
@@ -50,6 +51,6 @@ function parse(text: string, status: number): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Error(`the response is no JSON (HTTP ${status})`);
+    throw new NoAnswer(`the response is no JSON (HTTP ${status})`);
   }
 }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isHex } from 'viem';
 import type { Answer } from '../post';
+import { NoAnswer } from '../no-answer';
 import { NodeRefusal } from './refusal';
 
 /** Untyped JSON-RPC: blocks of the seven chains have different fields, which a strict parser would refuse. */
@@ -73,13 +74,13 @@ function settle(response: Response | undefined, resolve: Waiting['resolve'], rej
 
 const toRequest = (method: string, params: unknown[], id: number) => ({ jsonrpc: '2.0', id, method, params });
 
-/** @throws Error without JSON; NodeRefusal for a JSON-RPC error that answers all of a request with another status than 200. */
+/** @throws NoAnswer without JSON; NodeRefusal for a JSON-RPC error that answers all of a request with another status than 200. */
 async function exchange(post: Post, body: object): Promise<unknown> {
   const { status, text } = await post(JSON.stringify(body));
   const said = parse(text);
   if (status === 200 && said !== undefined) return said;
   const refusal = Array.isArray(said) ? null : toRefusal(said as Response | null | undefined);
-  throw refusal ?? new Error(`no result (HTTP ${status})`);
+  throw refusal ?? new NoAnswer(`no result (HTTP ${status})`);
 }
 
 async function withRetry<T>(work: () => Promise<T>): Promise<T> {

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../platform/errors';
-import { unavailable } from '../endpoints';
+import { NotEstimated, orNotEstimated } from '../endpoints';
 import type {
   AttemptStatus,
   BroadcastOutcome,
@@ -73,9 +73,11 @@ export class EvmChainClient implements ChainClient {
   prepare(request: PrepareRequest): Promise<Prepared> {
     const { intent } = request;
     const { action } = intent;
-    return action?.type === 'authorisation'
-      ? this.ask((call) => prepareAuthorisation(call, this.chain, intent, action))
-      : this.prepareTransaction(request);
+    return orNotEstimated(this.chain, () =>
+      action?.type === 'authorisation'
+        ? this.ask((call) => prepareAuthorisation(call, this.chain, intent, action))
+        : this.prepareTransaction(request),
+    );
   }
 
   private async prepareTransaction({ kind, intent, previous }: PrepareRequest): Promise<Prepared> {
@@ -96,8 +98,8 @@ export class EvmChainClient implements ChainClient {
     // nodes compare prices, not gas limits: a cancellation does not need the gas of the attempt it replaces
     const gasLimit = gasLimitFrom(estimate, isCancellation ? null : last, highestGas(this.chain, intent));
     const details = { gasLimit, ...planFees(levels, outbid), minedNonce };
-    const prepared = toPrepared(details, 0n);
-    const unsigned = evmCodec.build({ chain: this.chain, intent, kind, prepared, resources: [String(minedNonce)] });
+    const draft = toPrepared(details, 0n);
+    const unsigned = evmCodec.build({ chain: this.chain, intent, kind, prepared: draft, resources: [String(minedNonce)] });
     return toPrepared(details, await this.l1DataFee(unsigned));
   }
 
@@ -144,7 +146,7 @@ export class EvmChainClient implements ChainClient {
 
   /**
    * @throws GatewayError would_revert when the node reports that the transfer would fail, or that it needs too much gas; not_estimated when all
-   * refuse in words that are not known.
+   * that answer refuse in words that are not known.
    */
   async estimateGas(intent: TransactionIntent): Promise<bigint> {
     const [estimate, highest] = [await this.askForGas(intent), highestGas(this.chain, intent)];
@@ -155,25 +157,19 @@ export class EvmChainClient implements ChainClient {
   private async askForGas(intent: TransactionIntent): Promise<bigint> {
     const { to, value, data } = encodeIntent(intent);
     const request = { from: intent.from, to, value: quantity(value), ...(data && { data }) };
-    let refusal: NodeRefusal | undefined;
-    try {
-      // on the latest block and not on the pool, as some nodes do by default: an earlier attempt of this transfer may be pending
-      return await this.endpoints.run((call) =>
-        call<Hex>('eth_estimateGas', [request, 'latest']).then(BigInt, (error: unknown) => {
-          if (!(error instanceof NodeRefusal)) throw error;
-          // nodes give it codes that stand for a trouble of their own, too
-          if (isRevert(error)) throw new GatewayError('would_revert', `${this.chain.name} would revert this transfer`);
-          if (isEndpointTrouble(error)) throw error;
-          // another endpoint may not share what this one says, as one that lags
-          refusal = error;
-          throw new Error('it could not estimate the gas');
-        }),
-      );
-    } catch (error) {
-      if (!refusal || (error instanceof GatewayError && error.code === 'would_revert')) throw error;
-      const reason = `The nodes of ${this.chain.name} could not estimate the gas of this transfer (code ${refusal.code})`;
-      throw new GatewayError('not_estimated', reason, { cause: refusal });
-    }
+    const { name } = this.chain;
+    // on the latest block and not on the pool, as some nodes do by default: an earlier attempt of this transfer may be pending
+    return this.ask((call) =>
+      call<Hex>('eth_estimateGas', [request, 'latest']).then(BigInt, (error: unknown) => {
+        if (!(error instanceof NodeRefusal)) throw error;
+        // nodes give it codes that stand for a trouble of their own, too
+        if (isRevert(error)) throw new GatewayError('would_revert', `${name} would revert this transfer`);
+        // says nothing about the transfer: as one that does not answer, unless all say so
+        if (isEndpointTrouble(error)) throw error;
+        // another endpoint may not share what this one says, as one that lags
+        throw new NotEstimated(`The nodes of ${name} could not estimate the gas of this transfer (code ${error.code})`);
+      }),
+    );
   }
 
   /** Upper estimate with margin; 0n where the chain charges none. */
@@ -213,9 +209,9 @@ export class EvmChainClient implements ChainClient {
 
   scan(from: number, to: number, isOurs: IsOurs): Promise<ScanResult> {
     if (from < 0 || to < from || to - from >= maxScanRange) throw new RangeError(`a scan covers 1 to ${maxScanRange} blocks`);
-    return this.endpoints
-      .run((call, capabilities) => scanBlocks(call, this.chain, { from, to }, endingScan(isOurs), capabilities))
-      .catch((error: unknown) => this.refused(error));
+    return this.endpoints.run((call, capabilities) =>
+      scanBlocks(call, this.chain, { from, to }, endingScan(isOurs), capabilities),
+    );
   }
 
   private get asking() {
@@ -228,11 +224,7 @@ export class EvmChainClient implements ChainClient {
   }
 
   private ask<T>(work: (call: RpcCall) => Promise<T>): Promise<T> {
-    return this.endpoints.run(work).catch((error: unknown) => this.refused(error));
-  }
-
-  private refused(error: unknown): never {
-    throw error instanceof NodeRefusal ? unavailable(this.chain, 'the node refused a request', error) : error;
+    return this.endpoints.run(work);
   }
 
   /** The highest count that an endpoint shows: what one of them has seen of a sender's transactions has happened. */
@@ -242,7 +234,7 @@ export class EvmChainClient implements ChainClient {
       if (!Number.isSafeInteger(answer)) throw new Error('the endpoint responded with a count that is no number');
       return answer;
     };
-    return Math.max(...(await this.endpoints.runAtAll(count).catch((error: unknown) => this.refused(error))));
+    return Math.max(...(await this.endpoints.runAtAll(count)));
   }
 
   private sampleTransfer(): Hex {

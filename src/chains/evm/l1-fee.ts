@@ -1,6 +1,5 @@
 import { decodeFunctionResult, encodeFunctionData, parseAbi } from 'viem';
 import type { ChainDefinition, Hex } from '../types';
-import { unavailable } from '../endpoints';
 import type { RpcCall } from './rpc';
 
 /** Predeploy of the OP stack that computes the L1 data fee of a transaction (specs.optimism.io, predeploys). */
@@ -10,6 +9,7 @@ const gasPriceOracleAbi = parseAbi(['function getL1Fee(bytes data) view returns 
 /**
  * L1 data fee of a transaction, atomic units of the native coin; 0n where the chain charges none. With a margin of a quarter: the price
  * changes until the transaction is included.
+ * @throws Error where the node shows no oracle
  */
 export async function fetchL1Fee(call: RpcCall, chain: ChainDefinition, transaction: Hex): Promise<bigint> {
   if (!chain.chargesForData) return 0n;
@@ -18,7 +18,7 @@ export async function fetchL1Fee(call: RpcCall, chain: ChainDefinition, transact
   if (answer === '0x') {
     // development nodes have no predeploys unless they are deployed explicitly
     if (chain.network === 'local') return 0n;
-    throw unavailable(chain, 'the gas price oracle does not respond');
+    throw new Error('the gas price oracle does not respond');
   }
   const fee = decodeFunctionResult({ abi: gasPriceOracleAbi, functionName: 'getL1Fee', data: answer });
   return fee + fee / 4n;

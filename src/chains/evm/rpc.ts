@@ -86,14 +86,13 @@ export class Endpoints {
 
   constructor(chain: ChainDefinition, urls: readonly string[]) {
     const endpoints = urls.map((url, index) => new RpcEndpoint(chain, url, index + 1));
-    this.list = new EndpointList(chain, endpoints, (error) => error instanceof NodeRefusal && !isEndpointTrouble(error));
+    this.list = new EndpointList(chain, endpoints);
   }
 
   /**
    * `work` gets the endpoint's call function, a map for what it learns about the node (such as "has no trace_block"), and a call
-   * function that does not wait for others to share an HTTP request with. A NodeRefusal thrown by `work` is passed on, unless its code stands
-   * for a problem of the endpoint.
-   * @throws GatewayError chain_unavailable when no endpoint could do the work.
+   * function that does not wait for others to share an HTTP request with.
+   * @throws as EndpointList.run
    */
   run<T>(work: (call: RpcCall, capabilities: Map<string, unknown>, callAtOnce: RpcCall) => Promise<T>): Promise<T> {
     return this.list.run(({ call, capabilities, callAtOnce }) => work(call, capabilities, callAtOnce));

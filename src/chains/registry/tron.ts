@@ -19,7 +19,8 @@ const usdc = token('USDC', 'USD Coin', 'TEkxiTehnzSmSe2XqrBj4w32RUN966rdz8');
  * Only solidified blocks are looked at: more than two thirds of the 27 producers have built on them (TRON's documents, "Consensus"), about
  * 19 blocks or a minute after they were made. So inclusion is final, and depth 1 confirms; refunds and proofs of expiry wait another
  * minute, which also covers backends of one endpoint that are not equally far. `stuckAfterMs`: twice the time until a block is solidified.
- * `maxNetworkFee`: the energy of seven transfers of USDT to new holders, which take 130,000 each at 100 sun.
+ * `maxNetworkFee`: the energy of seven transfers of USDT to new holders, which take 130,000 each at 100 sun. `highestFeeLevels`: seven times what
+ * the network's committee asks in November 2026, in sun; a unit of energy has cost 420 at most.
  */
 const common = {
   name: 'tron',
@@ -29,6 +30,7 @@ const common = {
   blockTimeMs: 3_000,
   stuckAfterMs: 120_000,
   maxNetworkFee: 100_000_000n,
+  highestFeeLevels: { bandwidthPrice: '7000', energyPrice: '700', newAccountFee: '7700000', memoFee: '7000000' },
 } satisfies Partial<ChainDefinition>;
 
 /** Ids of block 0 as in tronprotocol/documentation-en and namespace tron of CAIP-2, whose chain ids are their last four bytes. */

@@ -14,10 +14,11 @@ import type {
   PrepareRequest,
   ScanResult,
 } from '../chain-client';
-import { EndpointList } from '../endpoints';
+import { EndpointList, orNotEstimated } from '../endpoints';
 import { offer } from '../offer';
 import { endingScan } from '../scan-look-up';
 import { Proofs } from '../proofs';
+import { Paces } from '../request-rate';
 import type { ChainDefinition, FeeLevels, Hex, InclusionEffect, Prepared } from '../types';
 import { prepareAuthorisation } from './authorise/prepare';
 import { sendTo } from './broadcast';
@@ -44,10 +45,10 @@ export class SolanaChainClient implements ChainClient, ImpossibilityProver {
   constructor(
     readonly chain: ChainDefinition,
     urls: readonly string[],
+    paces = new Paces(),
   ) {
-    const nodes = urls.map((url, index) => new SolanaNode(chain, url, index + 1));
-    // what a node refuses another one may know
-    this.endpoints = new EndpointList(chain, nodes, () => false);
+    const nodes = urls.map((url, index) => new SolanaNode(chain, url, index + 1, paces));
+    this.endpoints = new EndpointList(chain, nodes);
     this.compareBlock = this.endpoints.blockComparison(async (node, number) => (await fetchBlock(node, number))?.hash ?? null);
   }
 
@@ -73,9 +74,12 @@ export class SolanaChainClient implements ChainClient, ImpossibilityProver {
   }
 
   prepare({ intent }: PrepareRequest): Promise<Prepared> {
-    if (intent.action?.type === 'settlement') return prepareSettlement(this.endpoints, this.chain, intent);
     const prepare = intent.action?.type === 'authorisation' ? prepareAuthorisation : prepareTransfer;
-    return this.endpoints.run((node) => prepare(node, this.chain, intent));
+    return orNotEstimated(this.chain, () =>
+      intent.action?.type === 'settlement'
+        ? prepareSettlement(this.endpoints, this.chain, intent)
+        : this.endpoints.run((node) => prepare(node, this.chain, intent)),
+    );
   }
 
   status(attempts: KnownAttempt[]): Promise<AttemptStatus[]> {

@@ -5,6 +5,7 @@ import { type Endpoint, once } from '../endpoints';
 import { type ObserveCall, observeCalls } from '../observed-calls';
 import { createPacedPost, type PacedPost } from '../paced-post';
 import { solana } from '../registry/solana';
+import type { Paces } from '../request-rate';
 import type { ChainDefinition, Hex, JsonValue } from '../types';
 import {
   type Account,
@@ -71,9 +72,10 @@ export class SolanaNode implements Endpoint {
     private readonly chain: ChainDefinition,
     url: string,
     position: number,
+    paces: Paces,
   ) {
     this.where = `${rpcUrlsVariable(chain.name)} entry ${position}`;
-    this.post = createPacedPost(parseEndpoint(url, this.where));
+    this.post = createPacedPost(parseEndpoint(url, this.where, paces));
     this.host = new URL(url).host;
     this.observe = observeCalls({ chain: chain.name, url, isRefusal: (error) => error instanceof RpcError });
   }

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../platform/errors';
-import { type EndpointList, unavailable } from '../endpoints';
+import { type EndpointList, NotEstimated } from '../endpoints';
 import type { ChainDefinition, Prepared, TransactionIntent } from '../types';
 import { createSolanaCodec } from './codec';
 import { decodeSettlement, withoutSettler } from './codec/settlement';
@@ -10,7 +10,7 @@ import { blockhashNotFound, simulateOffered } from './simulate';
 
 /**
  * The payer has made the whole message: whether the chain would execute it now is all that there is to ask.
- * @throws GatewayError expired, would_revert; chain_unavailable also while the settler has less SOL than the fee.
+ * @throws GatewayError expired, would_revert; not_estimated where the settler has less SOL than the fee, at every endpoint that answers.
  */
 export async function prepareSettlement(
   endpoints: EndpointList<SolanaNode>,
@@ -25,9 +25,15 @@ export async function prepareSettlement(
     prepared: { feeBound: '0', expiry: null, details: null },
     resources: [],
   });
-  const { error, slot } = await simulateOffered(endpoints, withoutSettler(decodeSettlement(unsigned).transaction));
+  const { error, slot } = await simulateOffered(
+    endpoints,
+    withoutSettler(decodeSettlement(unsigned).transaction),
+    (simulated) => {
+      if (simulated !== null && isOfSettler(simulated))
+        throw new NotEstimated(`${chain.name}: the settler has less SOL than the transaction takes`);
+    },
+  );
   if (error === blockhashNotFound) throw new GatewayError('expired', `${chain.name}: the block hash of the payment has expired`);
-  if (error !== null && isOfSettler(error)) throw unavailable(chain, 'the settler has less SOL than the transaction takes');
   if (error !== null) throw new GatewayError('would_revert', `${chain.name} would refuse this payment`);
   const prepared = codec.recover(unsigned, codec.describe(unsigned).maxNetworkFee);
   // the block that it refers to is this one or an earlier one: where to look for it

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../platform/errors';
 import { fromHex } from '../../platform/hex';
-import { unavailable } from '../endpoints';
+import { NotEstimated } from '../endpoints';
 import type { ChainDefinition, Prepared, TransactionIntent, TransactionOutput } from '../types';
 import type { Account } from './answers';
 import { createSolanaCodec } from './codec';
@@ -35,7 +35,7 @@ interface Context {
 
 /**
  * Refers to the newest finalized block: no fork takes that away. The fee bound is what the message can cost at most.
- * @throws GatewayError would_revert; chain_unavailable also while the account has less SOL than the transaction takes.
+ * @throws GatewayError would_revert; NotEstimated where the node shows less SOL than the transaction takes, or nothing of the token.
  */
 export async function prepareTransfer(node: SolanaNode, chain: ChainDefinition, intent: TransactionIntent): Promise<Prepared> {
   const payment = getPayment(intent);
@@ -82,7 +82,7 @@ async function prepareToken(
   const bytes = toBytes(tokenContract as string);
   const writes = [from, recipient].map((owner) => toBase58(associatedTokenAccount(toBytes(owner), bytes, program)));
   const [own = null, account = null] = await node.accounts(writes);
-  if (!hasTokenAccount(chain, own, from)) throw unavailable(chain, 'the account has nothing of the token');
+  if (!hasTokenAccount(chain, own, from)) throw new NotEstimated(`${chain.name}: the account has nothing of the token`);
   const creates = !hasTokenAccount(chain, account, recipient);
   if (creates && (await node.minimumBalance(accountBytes[program])) > accountRent[program])
     throw new GatewayError('would_revert', `A token account costs more on ${chain.name} than a transaction may`);
@@ -100,13 +100,15 @@ function buildDraft(chain: ChainDefinition, intent: TransactionIntent, details: 
 function toUnits(chain: ChainDefinition, simulated: Simulated): number {
   const { error, units } = simulated;
   if (error === 'BlockhashNotFound') throw new Error('the node does not know its own block');
-  if (error === 'AccountNotFound' || error === 'InsufficientFundsForFee')
-    throw unavailable(chain, 'the account has less SOL than the transaction takes');
+  if (error === 'AccountNotFound' || error === 'InsufficientFundsForFee') throw tooLittle(chain);
   if (error !== null && findShort(simulated) < 0) throw refusal(chain);
   // a node need not count the units of what it refuses
   if (error !== null && units === 0) return maxUnits;
   return Math.min(maxUnits, Math.max(leastUnits, Math.ceil((units * margin) / 100)));
 }
+
+const tooLittle = ({ name }: ChainDefinition): NotEstimated =>
+  new NotEstimated(`${name}: the account has less SOL than the transaction takes`);
 
 const refusal = ({ name }: ChainDefinition): GatewayError =>
   new GatewayError('would_revert', `${name} would refuse this transfer`);
@@ -123,7 +125,7 @@ function findShort({ error }: Simulated): number {
  */
 async function assertCovered({ node, chain, balance }: Context, paid: bigint, fee: bigint, given: bigint | null): Promise<void> {
   const left = balance - paid - fee;
-  if (left < 0n) throw unavailable(chain, 'the account has less SOL than the transaction takes');
+  if (left < 0n) throw tooLittle(chain);
   const least = await node.minimumBalance(0);
   if (left > 0n && left < least)
     throw new GatewayError('would_revert', `Less than ${least} lamports would be left, which ${chain.name} does not allow`);

@@ -1,4 +1,5 @@
 import type { EndpointList } from '../endpoints';
+import type { JsonValue } from '../types';
 import type { SolanaNode, Simulated } from './node';
 
 /**
@@ -6,16 +7,19 @@ import type { SolanaNode, Simulated } from './node';
  * blocks that are not final yet. A node that lags does not know the newest of these: an unknown block hash counts once every endpoint has said
  * so.
  * @param transaction in wire format; its signatures are not looked at
- * @throws GatewayError chain_unavailable when no endpoint could tell.
+ * @param check throws where another endpoint is to be asked because of this error of the simulation (null: none)
+ * @throws GatewayError chain_unavailable when no endpoint could tell; as EndpointList.run for what `check` throws.
  */
 export async function simulateOffered(
   endpoints: Pick<EndpointList<SolanaNode>, 'run' | 'size'>,
   transaction: Buffer,
+  check: (error: JsonValue) => void = () => undefined,
 ): Promise<Simulated> {
   const unknown: Simulated[] = [];
   try {
     return await endpoints.run(async (node) => {
       const simulated = await node.simulate(transaction, 'confirmed');
+      check(simulated.error);
       if (simulated.error !== blockhashNotFound) return simulated;
       unknown.push(simulated);
       throw new Error('the block hash has expired, or is unknown to the node');

@@ -1,6 +1,6 @@
 import { ConfigError } from '../../platform/config';
 import type { HttpTarget } from '../paced-post';
-import { readPace } from '../request-rate';
+import type { Paces } from '../request-rate';
 
 /** Requests a second where the url names no other number: public endpoints grant 100 in ten seconds, of one method 40. */
 const usualRate = 10;
@@ -15,9 +15,9 @@ const headerName = /^[\w!#$%&'*+.^`|~-]{1,64}$/;
  * it is. `https://KEY@host` sends the key as a bearer token, `https://NAME:KEY@host` in the header NAME.
  * @throws ConfigError, which does not name the url.
  */
-export function parseEndpoint(text: string, where: string): HttpTarget {
+export function parseEndpoint(text: string, where: string, paces: Paces): HttpTarget {
   const url = new URL(text);
-  const pace = readPace(url, usualRate, where);
+  const pace = paces.turnsAt(url, usualRate, where);
   const [user, password] = [url.username, url.password].map(decodeURIComponent) as [string, string];
   if (password !== '' && !headerName.test(user)) throw new ConfigError(`${where} names a header that HTTP does not have`);
   const headers: Record<string, string> =

@@ -1,5 +1,4 @@
 import { fromHex } from '../../platform/hex';
-import { GatewayError } from '../../platform/errors';
 import { mapBounded } from '../../platform/map-bounded';
 import type {
   AttemptStatus,
@@ -16,10 +15,11 @@ import type {
   PrepareRequest,
   ScanResult,
 } from '../chain-client';
-import { EndpointList } from '../endpoints';
+import { EndpointList, NotEstimated, orNotEstimated } from '../endpoints';
 import { offer } from '../offer';
 import { endingScan } from '../scan-look-up';
 import { Proofs } from '../proofs';
+import { Paces } from '../request-rate';
 import type { ChainDefinition, FeeLevels, Hex, InclusionEffect, Prepared } from '../types';
 import { sendTo } from './broadcast';
 import { sha256 } from './codec/base58';
@@ -48,10 +48,10 @@ export class TronChainClient implements ChainClient, ImpossibilityProver {
     readonly chain: ChainDefinition,
     urls: readonly string[],
     private readonly now: () => number = Date.now,
+    paces = new Paces(),
   ) {
-    const nodes = urls.map((url, index) => new TronNode(chain, url, index + 1, now));
-    // what a node refuses another one may know
-    this.endpoints = new EndpointList(chain, nodes, () => false);
+    const nodes = urls.map((url, index) => new TronNode(chain, url, index + 1, now, paces));
+    this.endpoints = new EndpointList(chain, nodes);
     this.compareBlock = this.endpoints.blockComparison(async (node, number) => (await node.solidHeader(number))?.id ?? null);
   }
 
@@ -71,22 +71,16 @@ export class TronChainClient implements ChainClient, ImpossibilityProver {
     return this.endpoints.run(async (node) => encodeLevels(await fetchLevels(node, this.chain)));
   }
 
-  async prepare({ intent }: PrepareRequest): Promise<Prepared> {
-    let refusal: NotExecuted | undefined;
-    try {
-      return await this.endpoints.run((node) =>
+  prepare({ intent }: PrepareRequest): Promise<Prepared> {
+    const { name } = this.chain;
+    return orNotEstimated(this.chain, () =>
+      this.endpoints.run((node) =>
         prepareTransfer(node, this.chain, intent).catch((error: unknown) => {
-          if (error instanceof NotExecuted) refusal = error;
-          // it could be executed, and is refused for another reason
-          if (error instanceof GatewayError) refusal = undefined;
-          throw error;
+          if (!(error instanceof NotExecuted)) throw error;
+          throw new NotEstimated(`The nodes of ${name} could not execute this transfer to see what it takes`);
         }),
-      );
-    } catch (error) {
-      if (!refusal) throw error;
-      const reason = `The nodes of ${this.chain.name} could not execute this transfer to see what it takes`;
-      throw new GatewayError('not_estimated', reason, { cause: refusal });
-    }
+      ),
+    );
   }
 
   status(attempts: KnownAttempt[]): Promise<AttemptStatus[]> {

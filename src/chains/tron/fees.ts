@@ -1,7 +1,9 @@
 import { GatewayError } from '../../platform/errors';
+import { EndpointFault } from '../endpoints';
 import { isJsonObject } from '../json';
 import type { ChainDefinition, FeeLevels, Hex, TokenDefinition } from '../types';
 import type { FeeStrategy } from '../family';
+import type { Parameters } from './parameters';
 
 /** What the network's committee has set, and how dear the tokens' contracts are now. */
 export interface TronFeeLevels {
@@ -43,6 +45,28 @@ function readAmount(value: unknown): bigint {
   if (typeof value !== 'string' || !/^\d{1,18}$/.test(value)) throw new Error('the fee levels are not of a Tron chain');
   return BigInt(value);
 }
+
+/** Ten-thousandths: what a committee may set at most (org.tron.core.Constant of java-tron, DYNAMIC_ENERGY_INCREASE_FACTOR_RANGE and …_MAX_…). */
+const penaltyRange = { penaltyIncrease: 10_000n, highestPenalty: 100_000n };
+
+/**
+ * A node that reports more than the registry takes for possible, or than the protocol allows, is at fault, or lies: what it says would be
+ * signed, and held of the account's coins.
+ * @throws EndpointFault for what is above the chain's `highestFeeLevels`, or beyond the protocol's range.
+ */
+export function assertBelievable({ highestFeeLevels }: ChainDefinition, parameters: Parameters): void {
+  const limits = new Map<string, bigint>(Object.entries(penaltyRange));
+  for (const [name, limit] of Object.entries(highestFeeLevels ?? {})) limits.set(name, readAmount(limit));
+  const wrong = Object.entries(parameters).filter(([name, value]: [string, bigint]) => value > (limits.get(name) ?? value));
+  if (wrong.length > 0) throw notBelieved(wrong.map(([name, value]: [string, bigint]) => `${name} ${value}`).join(' and '));
+}
+
+/** @throws EndpointFault for a contract's penalty beyond the protocol's range. */
+export function assertPenalty(penalty: bigint): void {
+  if (penalty > penaltyRange.highestPenalty) throw notBelieved(`a penalty of ${penalty}`);
+}
+
+const notBelieved = (what: string): EndpointFault => new EndpointFault('fees_not_believed', `${what} is not believed`);
 
 /** Of a transfer to a first-time holder, without the penalty; USDT takes 29,650. */
 const tokenEnergy = 40_000n;

@@ -1,6 +1,6 @@
 import type { ChainDefinition } from '../types';
 import { toAddress, toBytes } from './codec/address';
-import { nextPenalty, penaltyOf, type TronFeeLevels } from './fees';
+import { assertPenalty, nextPenalty, penaltyOf, type TronFeeLevels } from './fees';
 import type { TronNode } from './node';
 import type { Parameters } from './parameters';
 
@@ -27,5 +27,7 @@ async function fetchPenalty(node: TronNode, contract: string, { penaltyIncrease,
     Buffer.from(`${selector}${key.slice(2).padStart(64, '0')}`, 'hex'),
   );
   if (outcome === 'reverted') throw new Error('a token does not answer');
-  return nextPenalty(penaltyOf(energy, penalty), { increase: penaltyIncrease, highest: highestPenalty });
+  const current = penaltyOf(energy, penalty);
+  assertPenalty(current);
+  return nextPenalty(current, { increase: penaltyIncrease, highest: highestPenalty });
 }

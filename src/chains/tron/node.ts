@@ -14,9 +14,12 @@ import {
   type Receipt,
 } from './answers';
 import { type ConstantCall, readConstantCall } from './constant-call';
+import { NoAnswer } from '../no-answer';
 import { type ObserveCall, observeCalls } from '../observed-calls';
+import { assertBelievable } from './fees';
 import { createPacedPost, type PacedPost } from '../paced-post';
 import { type Parameters, readParameters } from './parameters';
+import type { Paces } from '../request-rate';
 import { parseEndpoint } from './url';
 
 export interface Account {
@@ -57,9 +60,10 @@ export class TronNode implements Endpoint {
     url: string,
     position: number,
     private readonly now: () => number,
+    paces: Paces,
   ) {
     this.where = `${rpcUrlsVariable(chain.name)} entry ${position}`;
-    const target = parseEndpoint(url, this.where);
+    const target = parseEndpoint(url, this.where, paces);
     this.host = new URL(target.base).host;
     this.post = createPacedPost(target);
     this.observe = observeCalls({ chain: chain.name, url: target.base, isRefusal: () => false });
@@ -67,12 +71,12 @@ export class TronNode implements Endpoint {
 
   readonly identify = once(() => this.checkIdentity());
 
-  /** The newest solidified block. @throws Error when it is too old. */
+  /** The newest solidified block. @throws NoAnswer when it is too old: the endpoint says nothing new. */
   async solidHead(): Promise<Header> {
     const head = readHeader(await this.ask('/walletsolidity/getblock', { detail: false }));
     if (!head) throw new Error('the node has no solidified block');
     if (head.number > 0 && head.timeMs < this.now() - maxAgeBlocks * this.chain.blockTimeMs)
-      throw new Error('the solidified chain stands still');
+      throw new NoAnswer('the solidified chain stands still');
     return head;
   }
 
@@ -127,10 +131,13 @@ export class TronNode implements Endpoint {
     return { bandwidth: BigInt(bandwidth), energy: BigInt(left('EnergyLimit', 'EnergyUsed')) };
   }
 
-  /** At most a minute old. */
+  /** At most a minute old. @throws EndpointFault for what is not believed. */
   async parameters(): Promise<Parameters> {
-    if (!this.known || this.known.at < this.now() - parametersForMs)
-      this.known = { parameters: readParameters(await this.ask('/wallet/getchainparameters', {})), at: this.now() };
+    if (!this.known || this.known.at < this.now() - parametersForMs) {
+      const parameters = readParameters(await this.ask('/wallet/getchainparameters', {}));
+      assertBelievable(this.chain, parameters);
+      this.known = { parameters, at: this.now() };
+    }
     return this.known.parameters;
   }
 

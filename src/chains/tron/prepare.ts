@@ -1,6 +1,6 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { GatewayError } from '../../platform/errors';
-import { unavailable } from '../endpoints';
+import { NotEstimated } from '../endpoints';
 import type { ChainDefinition, Prepared, TransactionIntent, TransactionOutput } from '../types';
 import type { Header } from './answers';
 import { createTronCodec } from './codec';
@@ -43,7 +43,8 @@ interface Cost {
 
 /**
  * Refers to the newest solidified block. The fee bound is what is burnt if the account has neither bandwidth nor energy.
- * @throws GatewayError would_revert; chain_unavailable also while the account has less TRX than the transaction would take now.
+ * @throws GatewayError would_revert; NotEstimated where the node shows less TRX than the transaction would take now, or says that it takes more
+ * than the chain's `maxNetworkFee`; EndpointFault for prices that are not believed; NotExecuted.
  */
 export async function prepareTransfer(node: TronNode, chain: ChainDefinition, intent: TransactionIntent): Promise<Prepared> {
   const payment = getPayment(intent);
@@ -59,6 +60,8 @@ export async function prepareTransfer(node: TronNode, chain: ChainDefinition, in
   const cost = await (payment.tokenContract === null
     ? costOfCoin(context, payment)
     : costOfToken(context, { from, token: toKey(payment.tokenContract), ...payment }, resources.energy));
+  if (cost.feeLimit > chain.maxNetworkFee)
+    throw new NotEstimated(`${chain.name}: it would take ${cost.feeLimit} sun, which no transaction may cost`);
   if (cost.feeLimit > parameters.maxFeeLimit)
     throw new GatewayError('would_revert', `It needs more energy than a transaction may take on ${chain.name}`);
   const size = billedBytes(buildDraft(chain, intent, block, cost.feeLimit));
@@ -66,7 +69,7 @@ export async function prepareTransfer(node: TronNode, chain: ChainDefinition, in
   const memo = intent.memo === undefined ? 0n : parameters.memoFee;
   const paid = payment.tokenContract === null ? payment.amount : 0n;
   if (sender.balance < paid + memo + cost.current + (resources.bandwidth < size ? bandwidth : 0n))
-    throw unavailable(chain, 'the account has less TRX than the transaction takes');
+    throw new NotEstimated(`${chain.name}: the account has less TRX than the transaction takes`);
   return toPrepared({ ...times(chain, block), feeLimit: cost.feeLimit }, bandwidth + memo + cost.highest);
 }
 

@@ -1,5 +1,5 @@
 import type { HttpTarget } from '../paced-post';
-import { readPace } from '../request-rate';
+import type { Paces } from '../request-rate';
 
 /** Requests a second where the url names no other number: below what TronGrid grants with a key. */
 const usualRate = 10;
@@ -12,13 +12,13 @@ const maxResponseBytes = 96 * 1024 * 1024;
  * `https://KEY@host/path?rate=15`: KEY is sent as TRON-PRO-API-KEY, `rate` is how many requests a second the endpoint gets.
  * @throws ConfigError, which does not name the url.
  */
-export function parseEndpoint(text: string, where: string): HttpTarget {
+export function parseEndpoint(text: string, where: string, paces: Paces): HttpTarget {
   const url = new URL(text);
   const key = decodeURIComponent(url.username);
   return {
     base: `${url.origin}${url.pathname}`.replace(/\/+$/, ''),
     headers: key === '' ? {} : { 'TRON-PRO-API-KEY': key },
-    pace: readPace(url, usualRate, where),
+    pace: paces.turnsAt(url, usualRate, where),
     tooMany,
     maxResponseBytes,
   };

@@ -75,6 +75,43 @@ describe('endpoints', () => {
     }
   });
 
+  it('an attempt for which every endpoint answers with a trouble of its own, at any step, is not estimated; where one is silent it waits', async () => {
+    const [from, recipient] = [rich[0].address, '0x5bc2e97d04a8f61e3c7b90fd2a6548ec1f73d0e9'];
+    const intent = { from, outputs: [{ recipient, tokenContract: null, amount: 1n }] };
+    let trouble = { method: '', code: 0, message: '' };
+    const proxies = await Promise.all(
+      [1, 2].map(() =>
+        startRpcProxy(anvil.url, ({ method }) =>
+          method === trouble.method ? { error: { code: trouble.code, message: trouble.message } } : undefined,
+        ),
+      ),
+    );
+    const prepare = (...urls: string[]) =>
+      new EvmChainClient(client.chain, urls).prepare({ kind: 'first', intent, previous: [] });
+    const [one, two] = proxies.map(({ url }) => url) as [string, string];
+    try {
+      for (const [method, code, message] of [
+        ['eth_estimateGas', -32603, 'internal error'],
+        ['eth_estimateGas', -32601, 'no such method'],
+        ['eth_estimateGas', -32005, 'limit exceeded'],
+        ['eth_estimateGas', -32012, 'capacity'],
+        ['eth_estimateGas', -32000, 'header not found'],
+        ['eth_gasPrice', -32603, 'internal error'],
+        ['eth_getTransactionCount', -32000, 'in words that nobody knows'],
+      ] as const) {
+        trouble = { method, code, message };
+        await expect(prepare(one, two)).rejects.toMatchObject({
+          code: 'not_estimated',
+          message: `The endpoints of ethereum answer, and none says what this transaction takes: the node refused with code ${code}`,
+        });
+        await expect(prepare(one, anvil.url)).resolves.toMatchObject({ details: { gasLimit: '21000' } });
+        await expect(prepare(one, 'http://127.0.0.1:1')).rejects.toMatchObject({ code: 'chain_unavailable' });
+      }
+    } finally {
+      for (const proxy of proxies) proxy.close();
+    }
+  });
+
   it('if none responds the error contains no url and no key', async () => {
     const secret = 'http://127.0.0.1:1/v2/secret-api-key';
     const error: unknown = await new EvmChainClient(client.chain, [secret]).head().catch((thrown: unknown) => thrown);

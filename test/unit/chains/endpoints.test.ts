@@ -1,4 +1,5 @@
-import { EndpointList } from '../../../src/chains/endpoints';
+import { EndpointFault, EndpointList, NotEstimated, orNotEstimated } from '../../../src/chains/endpoints';
+import { NoAnswer } from '../../../src/chains/no-answer';
 import { loadRegistry } from '../../../src/chains/registry';
 
 const chain = loadRegistry('local', ['ethereum']).get('ethereum');
@@ -6,7 +7,7 @@ const chain = loadRegistry('local', ['ethereum']).get('ethereum');
 /** Endpoints that show these hashes for every block; null: none. */
 function listOf(...hashes: (string | null)[]) {
   const endpoints = hashes.map((hash) => ({ host: 'node', identify: () => Promise.resolve(), hash }));
-  return new EndpointList(chain, endpoints, () => false);
+  return new EndpointList(chain, endpoints);
 }
 const preferred = (list: ReturnType<typeof listOf>) => list.run(({ hash }) => Promise.resolve(hash));
 const compare = (list: ReturnType<typeof listOf>, expected: string) =>
@@ -35,5 +36,46 @@ describe('a block that endpoints are compared by', () => {
     const list = listOf(...hashes);
     await compare(list, 'a');
     expect(await preferred(list)).toBe('a');
+  });
+});
+
+describe('what an attempt is to be made of', () => {
+  const refusal = Object.assign(new Error('the node refused with code -32603'), { name: 'NodeRefusal' });
+  const unknown = new NotEstimated('the account has less than it takes');
+  const fault = new EndpointFault('fees_not_believed', 'a tip is not believed');
+  const unread = new TypeError('Cannot read 0xsecret');
+  const silent = new NoAnswer('no response in time');
+
+  /** Endpoints that fail so; null: one that cannot be identified. */
+  const ask = (...errors: (Error | null)[]) => {
+    const endpoints = errors.map((error) => ({
+      ...{ host: 'node', error },
+      identify: () => (error ? Promise.resolve() : Promise.reject(new Error('the node refused with code -32005'))),
+    }));
+    const list = new EndpointList(chain, endpoints);
+    return orNotEstimated(chain, () => list.run(({ error }) => Promise.reject(error as Error)));
+  };
+  const all = 'The endpoints of ethereum answer, and none says what this transaction takes: ';
+
+  test.each<[string, (Error | null)[], string, string]>([
+    ['every endpoint refuses', [refusal, refusal], 'not_estimated', `${all}the node refused with code -32603`],
+    [
+      'one refuses, and one has an answer that nobody can read: its words are not shown',
+      [refusal, unread],
+      'not_estimated',
+      `${all}the node refused with code -32603; the answer cannot be read`,
+    ],
+    ['one refuses, and one does not answer', [refusal, silent], 'chain_unavailable', 'ethereum: no RPC endpoint responded'],
+    ['one refuses, and one does not say who it is', [refusal, null], 'chain_unavailable', 'ethereum: no RPC endpoint responded'],
+    ['none answers', [silent, silent], 'chain_unavailable', 'ethereum: no RPC endpoint responded'],
+    ['one says that it is too little, and one does not answer', [silent, unknown], 'not_estimated', unknown.message],
+    ['one is not believed, and one says that it is too little', [fault, unknown], 'not_estimated', unknown.message],
+    ['one is not believed, and one refuses', [fault, refusal], 'chain_unavailable', 'ethereum: a tip is not believed'],
+  ])('%s', async (_, errors, code, message) => {
+    await expect(ask(...errors)).rejects.toMatchObject({ code, message });
+  });
+
+  test('other work that every endpoint refuses is unavailable', async () => {
+    await expect(listOf('a').run(() => Promise.reject(refusal))).rejects.toMatchObject({ code: 'chain_unavailable' });
   });
 });

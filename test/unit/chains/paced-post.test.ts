@@ -16,7 +16,14 @@ async function target(answer: RequestListener, changes: Partial<HttpTarget> = {}
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}/key`;
-  return { base, headers: { 'x-key': 'k' }, pace: new Pace(1_000), tooMany: new Set([429]), maxResponseBytes: 100, ...changes };
+  return {
+    base,
+    headers: { 'x-key': 'k' },
+    pace: new Pace(1_000).turns(),
+    tooMany: new Set([429]),
+    maxResponseBytes: 100,
+    ...changes,
+  };
 }
 
 test('the JSON that a path answers, with the headers of the endpoint', async () => {
@@ -31,7 +38,7 @@ test('the JSON that a path answers, with the headers of the endpoint', async () 
 test('requests are as far apart as the endpoint wants', async () => {
   // where a request may be sent: on its way each of them may be held up
   const [allowed, arrived]: [number[], number[]] = [[], []];
-  const pace = new Pace(20);
+  const pace = new Pace(20).turns();
   const wait = pace.wait.bind(pace);
   pace.wait = () => wait().then(() => void allowed.push(performance.now()));
   const post = createPacedPost(

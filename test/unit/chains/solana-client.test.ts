@@ -8,6 +8,7 @@ import { associatedTokenAccount } from '../../../src/chains/solana/codec/token-a
 import { decode, maxPrice } from '../../../src/chains/solana/codec/transaction';
 import { validBlocks } from '../../../src/chains/solana/expiry';
 import { priceSpread } from '../../../src/chains/solana/fees';
+import { Paces } from '../../../src/chains/request-rate';
 import { parseEndpoint } from '../../../src/chains/solana/url';
 import { readForeign } from '../../../src/chains/solana/foreign';
 import type { KnownAttempt } from '../../../src/chains/chain-client';
@@ -136,17 +137,19 @@ describe('prepare', () => {
   });
 
   const reverted = { code: 'would_revert' };
+  const tooLittle = { code: 'not_estimated', message: 'solana: the account has less SOL than the transaction takes' };
   const newcomer = walletOf(Buffer.alloc(32, 0x33));
   it.each<[string, TransactionIntent, object, () => unknown]>([
-    ['more than there is', sol(999_999_000n), { code: 'chain_unavailable' }, () => 0],
+    ['more than there is', sol(999_999_000n), tooLittle, () => 0],
+    ['from an account that has nothing', sol(5n), tooLittle, () => (node.simulation = { err: 'AccountNotFound' })],
     ['what leaves dust', sol(999_900_000n), reverted, () => 0],
     ['too little to somebody new', sol(890_879n, newcomer), reverted, () => 0],
     ['what fails', sol(5n), reverted, () => (node.simulation = { err: { InstructionError: [2, 'Custom'] } })],
     ['to a token account', sol(5n), reverted, () => node.accounts.set(to, { lamports: 1, owner: tokenProgram })],
     ['to an account of a program', sol(5n), reverted, () => node.accounts.set(to, { lamports: 1, owner: usdcMint })],
     ['a token that is none', usdc(5n), reverted, () => node.accounts.set(usdcMint, { lamports: 1, owner: systemProgram })],
-    ['a token that nobody has', usdc(5n), { code: 'chain_unavailable' }, () => node.accounts.delete(accountOf(from))],
-    ['an unknown block hash', sol(5n), { code: 'chain_unavailable' }, () => (node.simulation = { err: 'BlockhashNotFound' })],
+    ['a token that nobody has', usdc(5n), { code: 'not_estimated' }, () => node.accounts.delete(accountOf(from))],
+    ['an unknown block hash', sol(5n), { code: 'not_estimated' }, () => (node.simulation = { err: 'BlockhashNotFound' })],
   ])('%s is refused', async (_, intent, error, before) => {
     before();
     await expect(client.prepare({ kind: 'first', intent, previous: [] })).rejects.toMatchObject(error);
@@ -165,7 +168,7 @@ describe('prepare', () => {
     await withLamports(5_120);
     await withLamports(5_120 + Number(least));
     for (const left of [1, Number(least) - 1]) await expect(withLamports(5_120 + left)).rejects.toMatchObject(reverted);
-    await expect(withLamports(5_119)).rejects.toMatchObject({ code: 'chain_unavailable' });
+    await expect(withLamports(5_119)).rejects.toMatchObject(tooLittle);
   });
 
   it('a trial offers nothing for its units, all of which it may take: the sender need not have that', async () => {
@@ -702,11 +705,11 @@ test.each([
   ['https://my%20key@host.example', { authorization: 'Bearer my key' }, 'https://host.example/'],
   ['https://x-token:my%20key@host.example', { 'x-token': 'my key' }, 'https://host.example/'],
 ])('%s: its key and what is sent', (url, headers, base) => {
-  expect(parseEndpoint(url, 'entry 1')).toMatchObject({ base, headers });
+  expect(parseEndpoint(url, 'entry 1', new Paces())).toMatchObject({ base, headers });
 });
 
 test.each(['https://secret@h.example/?rate=0', 'https://a%20b:secret@h.example'])('%s is refused, and not shown', (url) => {
-  expect(() => parseEndpoint(url, 'entry 1')).toThrow(/^entry 1 (?!.*secret)/);
+  expect(() => parseEndpoint(url, 'entry 1', new Paces())).toThrow(/^entry 1 (?!.*secret)/);
 });
 
 test('a block by its slot, and the head', async () => {

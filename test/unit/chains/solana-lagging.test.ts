@@ -38,7 +38,7 @@ const simulate = () =>
   new SolanaPaymentClient(solanaChain, urls()).simulate({ signature: hex(), token } as Partial<Payment> as Payment);
 const broadcast = () => new SolanaChainClient(solanaChain, urls()).broadcast(hex());
 
-function prepare() {
+function prepare(endpoints = urls()) {
   const nonce = messageHash(transaction.subarray(129));
   const intent: TransactionIntent = {
     from: settler.address,
@@ -48,7 +48,7 @@ function prepare() {
       ...{ validAfter: '0', validBefore: '2000000000' },
     },
   };
-  return new SolanaChainClient(solanaChain, urls()).prepare({ kind: 'first', intent, previous: [] });
+  return new SolanaChainClient(solanaChain, endpoints).prepare({ kind: 'first', intent, previous: [] });
 }
 
 const refusing = () => {
@@ -114,12 +114,22 @@ describe('what the chain would execute now', () => {
   });
 });
 
-test('it is not known while another endpoint does not answer', async () => {
+test('it is not known while another endpoint refuses to tell, or does not answer', async () => {
   other?.faults.set('simulateTransaction', () => {
     throw new StubError(-32_005);
   });
   await expect(simulate()).rejects.toMatchObject({ code: 'chain_unavailable' });
-  await expect(prepare()).rejects.toMatchObject({ code: 'chain_unavailable' });
+  await expect(prepare()).rejects.toMatchObject({ code: 'not_estimated' });
+  await expect(prepare([(lagging as StubNode).url, 'http://127.0.0.1:1'])).rejects.toMatchObject({ code: 'chain_unavailable' });
+});
+
+test('a settler that has too little for the fee, by one endpoint: another one is asked; by all of them: no outage', async () => {
+  (lagging as StubNode).simulation = { err: 'InsufficientFundsForFee', unitsConsumed: 0 };
+  await expect(prepare()).resolves.toMatchObject({ feeBound: '10001' });
+  (other as StubNode).simulation = { err: { InsufficientFundsForRent: { account_index: 0 } }, unitsConsumed: 0 };
+  await expect(prepare()).rejects.toMatchObject({
+    ...{ code: 'not_estimated', message: 'solana: the settler has less SOL than the transaction takes' },
+  });
 });
 
 test('what is wrong with the payment itself counts at once', async () => {

@@ -1,7 +1,9 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { TronChainClient } from '../../../src/chains/tron/client';
 import { parseAddress } from '../../../dev/tron/address';
 import type { EffectRequest } from '../../../src/chains/chain-client';
 import { getFamily } from '../../../src/chains/families';
-import type { TronChainClient } from '../../../src/chains/tron/client';
 import type { Hex, TransactionIntent } from '../../../src/chains/types';
 import { connectTron, type MadeTransaction, makeTron, payTron, statusOfTron, tronDefinition } from '../../tron-client';
 import { type Holder, newHolder, TestChain, transferData, trx, usdt } from '../../tron-simulator';
@@ -88,7 +90,9 @@ describe('TRX', () => {
       code: 'would_revert',
     });
     const intent = pay(newHolder().address, trx(100_000));
-    await expect(client.prepare({ kind: 'first', intent, previous: [] })).rejects.toMatchObject({ code: 'chain_unavailable' });
+    await expect(client.prepare({ kind: 'first', intent, previous: [] })).rejects.toMatchObject({
+      ...{ code: 'not_estimated', message: 'tron: the account has less TRX than the transaction takes' },
+    });
   });
 });
 
@@ -178,9 +182,9 @@ describe('tokens', () => {
     const intent = payTron(holder, to().address, 3n, usdt);
     const prepare = () => client.prepare({ kind: 'first', intent, previous: [] });
     const rich = await client.prepare({ kind: 'first', intent: pay(to().address, 3n, usdt), previous: [] });
-    await expect(prepare()).rejects.toMatchObject({ code: 'chain_unavailable' });
+    await expect(prepare()).rejects.toMatchObject({ code: 'not_estimated' });
     await chain.control('resources', { address: holder.address, energy: '1000' });
-    await expect(prepare()).rejects.toMatchObject({ code: 'chain_unavailable' });
+    await expect(prepare()).rejects.toMatchObject({ code: 'not_estimated' });
     await chain.control('resources', { address: holder.address, bandwidth: '5000', energy: '100000' });
     expect((await prepare()).feeBound).toBe(rich.feeBound);
     const made = await makeTron(client, holder, intent);
@@ -246,7 +250,7 @@ describe('broadcast', () => {
     const sender = await ahead.funded(trx(10));
     await ahead.control('mine', { blocks: 25, skip_ms: 3_600_000 });
     await expect(makeTron(connectTron(ahead), sender, payTron(sender, to().address, trx(2)))).rejects.toMatchObject({
-      code: 'chain_unavailable',
+      code: 'not_estimated',
     });
     await ahead.stop();
   });
@@ -255,5 +259,66 @@ describe('broadcast', () => {
     const made = await make(pay(to().address, trx(2)));
     const bytes = `${made.bytes.slice(0, -4)}${made.bytes.endsWith('1b') ? '001c' : '001b'}` as Hex;
     expect(await client.broadcast(bytes)).toEqual({ outcome: 'rejected', reason: 'the signature was refused' });
+  });
+});
+
+describe('an endpoint that names impossible prices', () => {
+  type Json = Record<string, unknown>;
+  /** The simulator, of which the answer at one path is another one. */
+  async function startLiar(path: string, falsify: (answer: Json) => Json) {
+    const server = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        const asked = fetch(`${chain.url}${request.url ?? ''}`, { method: 'POST', body: Buffer.concat(chunks) });
+        void asked
+          .then((it) => it.json() as Promise<Json>)
+          .then((answer) => response.end(JSON.stringify(request.url === path ? falsify(answer) : answer)));
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}?rate=1000`;
+    return { url, close: () => server.close().closeAllConnections() };
+  }
+  const clientOf = (...urls: string[]) => new TronChainClient(definition(), urls);
+  const honest = () => `${chain.url}?rate=1000`;
+  const intent = () => pay(to().address, 5n, usdt);
+  const prepare = (...urls: string[]) => clientOf(...urls).prepare({ kind: 'first', intent: intent(), previous: [] });
+
+  test('is passed over; while there is no other one nothing is prepared, and it says why', async () => {
+    const liar = await startLiar('/wallet/getchainparameters', ({ chainParameter }) => ({
+      chainParameter: (chainParameter as Json[]).map((it) => (it.key === 'getEnergyFee' ? { ...it, value: 701 } : it)),
+    }));
+    try {
+      const usual = await prepare(honest());
+      expect((await prepare(liar.url, honest())).feeBound).toBe(usual.feeBound);
+      expect(await clientOf(liar.url, honest()).feeLevels()).toMatchObject({ energyPrice: '100' });
+      const fault = { code: 'chain_unavailable', cause: { alert: 'fees_not_believed' } };
+      await expect(prepare(liar.url)).rejects.toMatchObject(fault);
+      await expect(clientOf(liar.url).feeLevels()).rejects.toMatchObject(fault);
+    } finally {
+      liar.close();
+    }
+  });
+
+  test('and energy that would cost more than any transaction may: another one is asked; where none says less, no outage', async () => {
+    const liar = await startLiar('/wallet/triggerconstantcontract', (answer) => ({
+      ...{ ...answer, energy_used: 1_000_000, energy_penalty: 950_000 },
+    }));
+    try {
+      const usual = await prepare(honest());
+      expect((await prepare(liar.url, honest())).feeBound).toBe(usual.feeBound);
+      await expect(prepare(liar.url)).rejects.toMatchObject({
+        ...{
+          code: 'not_estimated',
+          message: expect.stringMatching(/^tron: it would take \d+ sun, which no transaction may cost$/),
+        },
+      });
+      // a penalty of nineteen times what it takes
+      await expect(clientOf(liar.url).feeLevels()).rejects.toMatchObject({ cause: { alert: 'fees_not_believed' } });
+      expect(await clientOf(liar.url, honest()).feeLevels()).toEqual(await clientOf(honest()).feeLevels());
+    } finally {
+      liar.close();
+    }
   });
 });

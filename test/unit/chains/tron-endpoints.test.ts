@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { TronChainClient } from '../../../src/chains/tron/client';
 import { TronNode } from '../../../src/chains/tron/node';
 import { Pace } from '../../../src/chains/pace';
+import { Paces } from '../../../src/chains/request-rate';
 import { parseEndpoint } from '../../../src/chains/tron/url';
 import { ConfigError } from '../../../src/platform/config';
 import { connectTron, tronDefinition } from '../../tron-client';
@@ -40,7 +41,7 @@ const nile = tronDefinition({
   genesisHash: `${'0'.repeat(16)}d698d4192c56cb6be724a558448e2684802de4d6cd8690dc`,
 });
 const genesis = (id: string | null) => ({ blockID: id, block_header: { raw_data: { parentHash: 'e'.repeat(64) } } });
-const receiptOf = (url: string) => new TronNode(nile, url, 1, Date.now).findReceipt('a'.repeat(64));
+const receiptOf = (url: string) => new TronNode(nile, url, 1, Date.now, new Paces()).findReceipt('a'.repeat(64));
 
 afterAll(async () => {
   for (const server of servers) await new Promise((resolve) => server.close(resolve).closeAllConnections());
@@ -60,7 +61,7 @@ describe('the url', () => {
   });
 
   test.each(['0', '-1', 'x', '1001', 'Infinity'])('with the rate %s is refused, and not shown', (rate) => {
-    const create = () => parseEndpoint(`https://secret@host.example/?rate=${rate}`, 'CHAIN_TRON_RPC_URLS entry 2');
+    const create = () => parseEndpoint(`https://secret@host.example/?rate=${rate}`, 'CHAIN_TRON_RPC_URLS entry 2', new Paces());
     expect(create).toThrow(ConfigError);
     expect(create).toThrow(/^CHAIN_TRON_RPC_URLS entry 2 has a rate/);
   });
@@ -68,7 +69,7 @@ describe('the url', () => {
 
 describe('requests', () => {
   test('are spaced by the rate, and wait when the endpoint has refused one', async () => {
-    const pace = new Pace(50);
+    const pace = new Pace(50).turns();
     const started = Date.now();
     await Promise.all(Array.from({ length: 6 }, () => pace.wait()));
     expect(Date.now() - started).toBeGreaterThanOrEqual(95);
@@ -79,9 +80,39 @@ describe('requests', () => {
   });
 
   test('that would wait too long are refused', async () => {
-    const pace = new Pace(1, () => 0);
+    const pace = new Pace(1, () => 0).turns();
     pace.pause(15_001);
     await expect(pace.wait()).rejects.toThrow('too many requests wait');
+  });
+
+  test('of one client are delayed by those of another by one each', async () => {
+    const pace = new Pace(100);
+    const [transfers, scans] = [pace.turns(), pace.turns()];
+    const order: string[] = [];
+    const wait = (name: string, { wait: ofClient }: typeof scans) => ofClient().then(() => void order.push(name));
+    const many = Array.from({ length: 20 }, () => wait('scan', scans));
+    await Promise.all([wait('transfer', transfers), wait('transfer', transfers)]);
+    // the first one was sent at once
+    expect(order.slice(0, 5).filter((name) => name === 'transfer')).toHaveLength(2);
+    await Promise.all(many);
+    expect(order).toHaveLength(22);
+  });
+
+  test('of one client are refused when too many wait, and those of another are not; what has waited for too long is refused in its turn', async () => {
+    let nowMs = 0;
+    const pace = new Pace(1, () => nowMs);
+    const [busy, other] = [pace.turns(), pace.turns()];
+    const outcomeOf = ({ wait }: typeof busy) =>
+      wait().then(
+        () => 'sent',
+        (error: Error) => error.message,
+      );
+    const waiting = Array.from({ length: 16 }, () => outcomeOf(busy));
+    const refused = 'too many requests wait for the endpoint';
+    expect(await outcomeOf(busy)).toBe(refused);
+    waiting.push(outcomeOf(other));
+    nowMs = 31_000;
+    expect(await Promise.all(waiting)).toEqual(['sent', ...Array.from({ length: 16 }, () => refused)]);
   });
 
   test.each([429, 403])('that were one too many (%s) are repeated', async (status) => {

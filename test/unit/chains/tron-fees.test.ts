@@ -1,6 +1,8 @@
 import type { EntityManager } from 'typeorm';
 import { getFamily } from '../../../src/chains/families';
 import {
+  assertBelievable,
+  assertPenalty,
   decodeLevels,
   encodeLevels,
   nextPenalty,
@@ -20,6 +22,23 @@ it('levels are read as they were written, and nothing else is', () => {
   expect(decodeLevels(encodeLevels(levels))).toEqual(levels);
   expect(() => decodeLevels({ rate: '2' })).toThrow('not of a Tron chain');
   expect(() => decodeLevels({ ...encodeLevels(levels), energyPrice: '-1' })).toThrow('not of a Tron chain');
+});
+
+it('what is above the registry, or the range of the protocol, is not believed', () => {
+  const chain = tronChain();
+  const usual = {
+    ...{ bandwidthPrice: 1_000n, energyPrice: 100n, newAccountFee: 1_100_000n, memoFee: 1_000_000n },
+    ...{ maxFeeLimit: 15_000_000_000n, penaltyIncrease: 2_000n, highestPenalty: 34_000n },
+  };
+  const highest = {
+    ...{ bandwidthPrice: 7_000n, energyPrice: 700n, newAccountFee: 7_700_000n, memoFee: 7_000_000n },
+    ...{ penaltyIncrease: 10_000n, highestPenalty: 100_000n },
+  };
+  assertBelievable(chain, { ...usual, ...highest });
+  for (const [name, value] of Object.entries(highest))
+    expect(() => assertBelievable(chain, { ...usual, [name]: value + 1n })).toThrow(`${name} ${value + 1n} is not believed`);
+  assertPenalty(100_000n);
+  expect(() => assertPenalty(100_001n)).toThrow('not believed');
 });
 
 it('TRX: bandwidth that is burnt, and a new account', () => {

@@ -5,6 +5,7 @@ import { readForeign } from '../../../src/chains/tron/foreign';
 import { readBlock, readReceipt, type Receipt } from '../../../src/chains/tron/answers';
 import { readConstantCall } from '../../../src/chains/tron/constant-call';
 import { readParameters } from '../../../src/chains/tron/parameters';
+import { Paces } from '../../../src/chains/request-rate';
 import { TronNode } from '../../../src/chains/tron/node';
 import { scanBlocks } from '../../../src/chains/tron/scan';
 import { connectTron, makeTron, payTron, tronDefinition } from '../../tron-client';
@@ -123,7 +124,7 @@ test('a receipt that contradicts its block credits nothing', async () => {
   const paid = await chain.include(chain.call(alice, token, transferData(bob, 3n)), alice);
   await solidify();
   const url = `${chain.url}?rate=1000`;
-  const node = new TronNode(tronDefinition(), url, 1, Date.now);
+  const node = new TronNode(tronDefinition(), url, 1, Date.now, new Paces());
   const scan = () => scanBlocks(node, tronDefinition(), { from: before + 1, to: before + 1 }, oursAre(bob));
   expect((await scan()).blocks[0]?.deposits).toHaveLength(1);
   const [receipt] = await node.receipts(before + 1);

@@ -109,6 +109,7 @@ describe('alerts in the log', () => {
   const byGauge: Record<string, string> = {
     account_used_elsewhere: 'AccountUsedElsewhere',
     blocks_not_agreed: 'ChainAlarm',
+    deposits_untraced: 'DepositsUntraced',
     fees_not_believed: 'ChainAlarm',
     journal_behind: 'JournalBehind',
     journal_mark_unwritable: 'JournalMarkUnwritable',

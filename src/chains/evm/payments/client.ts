@@ -5,7 +5,7 @@ import type { PaymentReason } from '../../payment-reasons';
 import type { ApprovalQuote, Payment, PaymentClient, Simulated } from '../../payments';
 import type { ChainDefinition, Hex } from '../../types';
 import { unavailable } from '../../endpoints';
-import { type Endpoints, NodeRefusal, type RpcCall } from '../rpc';
+import type { Endpoints, RpcCall } from '../rpc';
 import { quoteApproval } from './approved';
 import { type Deployment, encodeSettlement, keySignatureBytes } from './calldata';
 import { simulateDeployment } from './deployment';
@@ -47,11 +47,7 @@ export class EvmPaymentClient implements PaymentClient {
   }
 
   private ask<T>(work: (call: RpcCall, callAtOnce: RpcCall) => Promise<T>): Promise<T> {
-    const asked = this.endpoints
-      .run((call, _, callAtOnce) => work(call, callAtOnce))
-      .catch((error: unknown) => {
-        throw error instanceof NodeRefusal ? unavailable(this.chain, 'the node refused a request', error) : error;
-      });
+    const asked = this.endpoints.run((call, _, callAtOnce) => work(call, callAtOnce));
     // bounded by the time-outs of its requests
     return within(asked, this.maxMs, () => unavailable(this.chain, 'no RPC endpoint responded in time'));
   }

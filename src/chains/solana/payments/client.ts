@@ -2,6 +2,7 @@ import { fromHex } from '../../../platform/hex';
 import { within } from '../../../platform/within';
 import { EndpointList, unavailable } from '../../endpoints';
 import type { ApprovalQuote, Payment, PaymentClient, Simulated } from '../../payments';
+import { Paces } from '../../request-rate';
 import type { ChainDefinition } from '../../types';
 import type { Account } from '../answers';
 import { readMint } from '../mint';
@@ -30,8 +31,9 @@ export class SolanaPaymentClient implements PaymentClient {
     private readonly chain: ChainDefinition,
     urls: readonly string[],
   ) {
-    const nodes = urls.map((url, index) => new SolanaNode(chain, url, index + 1));
-    this.endpoints = new EndpointList(chain, nodes, () => false);
+    const paces = new Paces();
+    const nodes = urls.map((url, index) => new SolanaNode(chain, url, index + 1, paces));
+    this.endpoints = new EndpointList(chain, nodes);
   }
 
   /**

@@ -1,0 +1,2 @@
+/** There is no usable response in time. The message names neither host nor key. Every other error of a call is in what the endpoint has answered. */
+export class NoAnswer extends Error {}
