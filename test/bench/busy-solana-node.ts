@@ -8,24 +8,21 @@ import { round } from './load';
 /** As in a busy block of mainnet: of 1,200 transactions each has 25 accounts, three of which have more SOL and four another amount of a token. */
 export const busy = { transactions: 1_200, accounts: 25, tokens: 4 };
 
-/** Serves the same transactions in every block, in both forms; it executes nothing. */
+/** Slot of the first block, which is empty. */
 const first = 100;
 
+/** A node of Solana with the same transactions in every block, in both forms; it executes nothing. What it is asked it answers `awayMs` later. */
 export async function startBusyNode(count: number, awayMs: number) {
-  const names = new Map<number, string>();
-  const name = (number: number, size = 32): string => {
-    const known = names.get(number * 2 + (size === 64 ? 1 : 0));
-    if (known !== undefined) return known;
-    const bytes = Buffer.alloc(size, 0xa5);
-    bytes.writeUInt32BE(number, 4);
-    const made = toBase58(bytes);
-    names.set(number * 2 + (size === 64 ? 1 : 0), made);
-    return made;
-  };
   const decode = (number: number): Buffer => {
     const bytes = Buffer.alloc(32, 0xa5);
     bytes.writeUInt32BE(number, 4);
     return bytes;
+  };
+  const names = new Map<number, string>();
+  const name = (number: number): string => {
+    const made = names.get(number) ?? toBase58(decode(number));
+    names.set(number, made);
+    return made;
   };
   const mint = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
   const transactions = Array.from({ length: busy.transactions }, (_, at) => {

@@ -1,5 +1,4 @@
 import type { BlockScan, IsOurs, ScanResult } from '../chain-client';
-import { inOrder } from '../../platform/in-order';
 import { tokenByContract } from '../registry';
 import type { ChainDefinition, DepositFound } from '../types';
 import type { Block, BlockTransaction, Receipt } from './answers';
@@ -9,8 +8,6 @@ import type { TronNode } from './node';
 import { readTransfer } from './transfer-event';
 
 const blocksAtOnce = 10;
-/** Blocks whose receipts are on their way, or wait for those before them. Each has some MB. */
-const receiptsAtOnce = 4;
 /** First position of TRX that a contract has sent on; logs of a receipt never reach it. */
 const internalPositions = 1_000_000;
 const succeeded: ReadonlySet<string> = new Set(['SUCCESS', 'DEFAULT']);
@@ -47,25 +44,17 @@ export async function scanBlocks(
     if (start + more.length <= end) break;
   }
   const scans: BlockScan[] = [];
-  for await (const read of inOrder(blocks, receiptsAtOnce, (block) => readPayments(node, chain, block)))
-    scans.push(await toScan(read, isOurs));
+  for (const block of blocks) scans.push(await scanBlock(node, chain, block, isOurs));
   return { blocks: scans, scannedTo: from + blocks.length - 1 };
 }
 
-interface ReadBlock {
-  block: Block;
-  reads: Read[];
-  candidates: Candidate[];
-}
-
-async function readPayments(node: TronNode, chain: ChainDefinition, block: Block): Promise<ReadBlock> {
+async function scanBlock(node: TronNode, chain: ChainDefinition, block: Block, isOurs: IsOurs): Promise<BlockScan> {
   const reads = block.transactions.map((transaction): Read => ({ transaction, does: readForeign(transaction.raw) }));
-  const candidates = [...reads.flatMap(toTransfer), ...(await fetchCalls(node, chain, block, reads))];
-  // nothing is paid to oneself
-  return { block, reads, candidates: candidates.filter(({ from, to, amount }) => amount !== 0n && from !== to) };
-}
-
-async function toScan({ block, reads, candidates }: ReadBlock, isOurs: IsOurs): Promise<BlockScan> {
+  const candidates = [
+    ...reads.flatMap(toTransfer),
+    ...(await fetchCalls(node, chain, block, reads)),
+    // nothing is paid to oneself
+  ].filter(({ from, to, amount }) => amount !== 0n && from !== to);
   const senders = reads.flatMap(({ does }) => (does ? [does.owner] : []));
   const ours = await isOurs([...new Set([...senders, ...candidates.map(({ to }) => to)])]);
   const { number, id: hash, parentId: parentHash } = block;

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { parseAddress } from '../../../dev/tron/address';
 import type { TronChainClient } from '../../../src/chains/tron/client';
 import { readFields } from '../../../src/chains/tron/codec/fields';
@@ -133,36 +132,6 @@ test('a receipt that contradicts its block credits nothing', async () => {
   shown.mockResolvedValueOnce([{ ...(receipt as Receipt), blockNumber: before }]);
   await expect(scan()).rejects.toThrow('a receipt of a solidified block is missing');
   expect(receipt?.id).toBe(paid.id);
-});
-
-test('receipts of four blocks at a time, in the order of the blocks; without those of one there are no blocks', async () => {
-  const before = await head();
-  for (let paid = 1; paid <= 8; paid += 1) await chain.include(chain.call(alice, token, transferData(bob, BigInt(paid))), alice);
-  await solidify();
-  const node = new TronNode(tronDefinition(), `${chain.url}?rate=1000`, 1, Date.now);
-  const ask = node.receipts.bind(node);
-  let [running, most] = [0, 0];
-  const shown = jest.spyOn(node, 'receipts').mockImplementation(async (number) => {
-    most = Math.max(most, (running += 1));
-    // the first ones take longest
-    await delay(10 * (before + 9 - number));
-    running -= 1;
-    return ask(number);
-  });
-  const scan = () => scanBlocks(node, tronDefinition(), { from: before + 1, to: before + 8 }, oursAre(bob));
-  expect((await scan()).blocks.flatMap(({ deposits }) => deposits.map(({ amount }) => amount))).toEqual([
-    1n,
-    2n,
-    3n,
-    4n,
-    5n,
-    6n,
-    7n,
-    8n,
-  ]);
-  expect(most).toBe(4);
-  shown.mockImplementation((number) => (number === before + 3 ? Promise.reject(new Error('no receipts')) : ask(number)));
-  await expect(scan()).rejects.toThrow('no receipts');
 });
 
 describe('transactions of others', () => {
