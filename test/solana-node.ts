@@ -45,6 +45,17 @@ export class StubNode {
   readonly calls: string[] = [];
   /** How much of blocks was asked for. */
   readonly blockCalls: string[] = [];
+  /** How late it shows blocks, ms. */
+  blocksAfterMs = 0;
+  /** So many blocks were asked for at the same time at most. */
+  mostBlocks = 0;
+  private blocksAsked = 0;
+  /** A slot whose block it fails to show. */
+  failsAt: number | null = null;
+  /** Changes of blocks with all that transactions are. */
+  changeWhole: JsonObject = {};
+  /** Of accounts, where nothing else of transactions is shown. */
+  changeKey = (key: string): string => key;
   prices = [0];
   simulation: JsonObject = { err: null, unitsConsumed: 10_000 };
   states = new Map<string, JsonObject>();
@@ -59,7 +70,14 @@ export class StubNode {
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
         const { method, params } = JSON.parse(Buffer.concat(chunks).toString()) as { method: string; params: JsonValue[] };
-        response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, ...this.answer(method, params) }));
+        const isBlock = method === 'getBlock';
+        if (isBlock) this.mostBlocks = Math.max(this.mostBlocks, (this.blocksAsked += 1));
+        const answer = () => {
+          if (isBlock) this.blocksAsked -= 1;
+          response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, ...this.answer(method, params) }));
+        };
+        if (isBlock && this.blocksAfterMs > 0) setTimeout(answer, this.blocksAfterMs);
+        else answer();
       });
     });
   }
@@ -157,10 +175,12 @@ export class StubNode {
   private getBlock(slot: number, { transactionDetails, maxSupportedTransactionVersion }: JsonObject): JsonValue {
     const found = this.blocks.find((block) => block.slot === slot);
     if (!found) throw new StubError(slot < this.head.slot ? -32_007 : -32_004);
+    if (slot === this.failsAt) throw new StubError(-32_005);
     const { transactions, ...header } = found;
     if (transactionDetails !== 'none') assertKnown(transactions, maxSupportedTransactionVersion);
-    if (transactionDetails === 'accounts') return { ...header, transactions: transactions.map(listAccounts) };
-    return transactionDetails === 'full' ? { ...header, transactions } : { ...header };
+    if (transactionDetails === 'accounts')
+      return { ...header, transactions: transactions.map((it) => listAccounts(it, this.changeKey)) };
+    return transactionDetails === 'full' ? { ...header, transactions, ...this.changeWhole } : { ...header };
   }
 
   private getTransaction(id: string, { maxSupportedTransactionVersion }: JsonObject): JsonValue {
@@ -188,9 +208,10 @@ function assertKnown(transactions: JsonObject[], highest: JsonValue | undefined)
   if (transactions.some(isNewer)) throw new StubError(-32_015);
 }
 
-const listAccounts = ({ transaction }: JsonObject): JsonObject => {
-  const { keys } = readForeign(Buffer.from((transaction as string[])[0] as string, 'base64'), []);
-  return { transaction: { accountKeys: keys.map((pubkey) => ({ pubkey })) } };
+const listAccounts = ({ transaction, meta }: JsonObject, change: (key: string) => string): JsonObject => {
+  const { id, keys, signers } = readForeign(Buffer.from((transaction as string[])[0] as string, 'base64'), []);
+  const accountKeys = keys.map((key) => ({ pubkey: change(key), signer: signers.includes(key) }));
+  return { transaction: { signatures: signers.map(() => id), accountKeys }, meta: meta as JsonValue };
 };
 
 const idOf = (transaction: JsonValue | undefined): string =>

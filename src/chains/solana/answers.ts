@@ -20,14 +20,15 @@ export interface Header {
 export interface TokenBalance {
   /** Position in the keys of its transaction. */
   account: number;
+  /** As it is shown: whoever compares it with an address decides whether it is one. */
   mint: string;
-  /** null: not shown, as of old blocks. */
+  /** The same; null: not shown, as of old blocks. */
   owner: string | null;
   amount: bigint;
 }
 
-/** What a transaction in a block has done. */
-export interface Executed extends ForeignTransaction {
+/** What a transaction in a block has moved. */
+export interface Moved extends Omit<ForeignTransaction, 'message'> {
   success: boolean;
   /** Lamports, in the order of the keys; null: more than a number holds exactly. */
   before: (bigint | null)[];
@@ -36,8 +37,16 @@ export interface Executed extends ForeignTransaction {
   tokensAfter: TokenBalance[];
 }
 
+/** With the bytes that were signed. */
+export type Executed = Moved & ForeignTransaction;
+
 export interface Block extends Header {
   transactions: Executed[];
+}
+
+/** A block with what its transactions have moved, without their bytes. */
+export interface MovedBlock extends Header {
+  transactions: Moved[];
 }
 
 /** A block with the accounts of its transactions, and nothing else of them. */
@@ -106,23 +115,51 @@ export function readBlock(slot: number, answer: JsonValue): Block {
   return { ...readHeader(slot, answer), transactions };
 }
 
+/** With what its transactions have moved: a node shows less of a block in this form than in that of `readBlock`. */
+export function readMovedBlock(slot: number, answer: JsonValue): MovedBlock {
+  const transactions = readList(readObject(answer).transactions).map((it) => {
+    const { transaction, meta } = readObject(it);
+    const { signatures, accountKeys } = readObject(transaction);
+    const keys = readList(accountKeys).map((key) => readText(readObject(key).pubkey));
+    const [[id], [payer]] = [readList(signatures).map(readText), keys];
+    const count = readList(signatures).length;
+    if (id === undefined || payer === undefined || !signature.test(id) || count > keys.length)
+      throw new Error('a transaction has no signature or no account');
+    // those who sign come first
+    return { id, payer, signers: keys.slice(0, count), keys, ...readMeta(meta, keys.length) };
+  });
+  return { ...readHeader(slot, answer), transactions };
+}
+
+/** Base58 of 64 bytes, as far as its letters and its length show it. */
+const signature = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/;
+
 export function readExecuted(answer: JsonValue): Executed {
   const { transaction, meta } = readObject(answer);
   const [encoded, encoding] = readList(transaction);
   if (encoding !== 'base64') throw new Error('a transaction is in another encoding');
-  const { err, preBalances, postBalances, preTokenBalances, postTokenBalances, loadedAddresses } = readObject(meta);
+  const { loadedAddresses } = readObject(meta);
   const { writable, readonly } = isJsonObject(loadedAddresses) ? loadedAddresses : { writable: [], readonly: [] };
   const loaded = [...readList(writable), ...readList(readonly)].map(readHash);
   const foreign = readForeign(Buffer.from(readText(encoded), 'base64'), loaded);
+  return { ...foreign, ...readMeta(meta, foreign.keys.length) };
+}
+
+/** `accounts`: how many the transaction has. */
+function readMeta(
+  meta: JsonValue | undefined,
+  accounts: number,
+): Pick<Moved, 'success' | 'before' | 'after' | 'tokensBefore' | 'tokensAfter'> {
+  const { err, preBalances, postBalances, preTokenBalances, postTokenBalances } = readObject(meta);
   const [before, after] = [preBalances, postBalances].map((list) => readList(list).map(readLamports));
-  if (before?.length !== foreign.keys.length || after?.length !== foreign.keys.length)
+  if (before?.length !== accounts || after?.length !== accounts)
     throw new Error('a transaction has another number of balances than of accounts');
   const [tokensBefore, tokensAfter] = [preTokenBalances, postTokenBalances].map((list) =>
     list === undefined || list === null ? null : readList(list).map(readTokenBalance),
   ) as [TokenBalance[] | null, TokenBalance[] | null];
   // all that an account has would seem to be paid
   if ((tokensBefore === null) !== (tokensAfter === null)) throw new Error('a transaction has tokens on one side alone');
-  return { ...foreign, success: err === null, before, after, tokensBefore: tokensBefore ?? [], tokensAfter: tokensAfter ?? [] };
+  return { success: err === null, before, after, tokensBefore: tokensBefore ?? [], tokensAfter: tokensAfter ?? [] };
 }
 
 const readLamports = (value: JsonValue): bigint | null => (Number.isSafeInteger(value) ? BigInt(value as number) : null);
@@ -131,8 +168,8 @@ function readTokenBalance(value: JsonValue): TokenBalance {
   const { accountIndex, mint, owner, uiTokenAmount } = readObject(value);
   const amount = readText(readObject(uiTokenAmount).amount);
   if (!/^\d{1,20}$/.test(amount)) throw new Error('the answer has no amount where it should');
-  const shownOwner = typeof owner === 'string' ? readHash(owner) : null;
-  return { account: readNumber(accountIndex), mint: readHash(mint), owner: shownOwner, amount: BigInt(amount) };
+  const shownOwner = typeof owner === 'string' ? owner : null;
+  return { account: readNumber(accountIndex), mint: readText(mint), owner: shownOwner, amount: BigInt(amount) };
 }
 
 /** null: there is no such account. */

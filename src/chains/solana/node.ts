@@ -13,6 +13,7 @@ import {
   type Executed,
   type Header,
   type ListedBlock,
+  type MovedBlock,
   readAccount,
   readBlock,
   readExecuted,
@@ -20,6 +21,7 @@ import {
   readHeader,
   readList,
   readListedBlock,
+  readMovedBlock,
   readNumber,
   readObject,
   readText,
@@ -121,6 +123,11 @@ export class SolanaNode implements Endpoint {
   /** As `header`, with the accounts of its transactions: a fraction of the whole block. */
   listedBlock(slot: number): Promise<ListedBlock | null> {
     return this.getBlock(slot, 'accounts', readListedBlock);
+  }
+
+  /** As `header`, with what its transactions have moved. */
+  movedBlock(slot: number): Promise<MovedBlock | null> {
+    return this.getBlock(slot, 'accounts', readMovedBlock);
   }
 
   /** As `header`, with transactions. */

@@ -1,10 +1,12 @@
 import type { BlockScan, IsOurs, ScanResult } from '../chain-client';
-import { mapBounded } from '../../platform/map-bounded';
+import { allInOrder } from '../../platform/all-in-order';
+import { inOrder } from '../../platform/in-order';
 import { tokenByContract } from '../registry';
 import type { ChainDefinition, DepositFound } from '../types';
-import type { Block, Executed, TokenBalance } from './answers';
+import type { Header, Moved, MovedBlock, TokenBalance } from './answers';
 import { authorisationKey } from './authorise/codec';
-import { parseAddress, toBytes } from './codec/address';
+import { isUsable, toBytes } from './codec/address';
+import { hexFromBase58 } from './codec/base58';
 import { messageHash } from './codec/message-hash';
 import { isAssociatedAccount } from './codec/token-account';
 import type { SolanaNode } from './node';
@@ -17,8 +19,8 @@ interface Candidate extends Pick<DepositFound, 'txHash' | 'position' | 'tokenCon
   account: string | null;
 }
 
-/** A block of several MB takes longer to arrive than a slot of 200 ms. */
-const blocksAtOnce = 4;
+/** Blocks that are on their way, or wait for those before them. Each has some MB. */
+const blocksAtOnce = 8;
 /** Slots without a block may come in rows, when the chain stood still. */
 const maxSkipped = 20_000;
 
@@ -29,21 +31,22 @@ export async function scanBlocks(
   { from, to }: { from: number; to: number },
   isOurs: IsOurs,
 ): Promise<ScanResult> {
-  const head = await node.slot();
+  const [head, shown] = await allInOrder([node.slot(), node.slots(from, to)]);
   const end = Math.min(to, head);
   if (end < from) return { blocks: [], scannedTo: from - 1 };
-  const blocks: Block[] = [];
-  for (const block of await mapBounded(await node.slots(from, end), blocksAtOnce, (slot) => node.block(slot))) {
-    const last = blocks.at(-1);
+  const slots = shown.filter((slot) => slot <= head);
+  const findOwn = lookUp(isOurs);
+  const blocks: BlockScan[] = [];
+  let last: Header | null = null;
+  for await (const block of inOrder(slots, blocksAtOnce, (slot) => node.movedBlock(slot))) {
     // what the node leaves out is no slot without a block
     if (!block || (last ? last.blockhash !== block.parentHash : block.parentSlot >= from))
       throw new Error('a block does not follow the one before');
-    blocks.push(block);
+    blocks.push(await scanBlock(node, chain, block, findOwn));
+    last = block;
   }
-  const scannedTo = blocks.at(-1)?.slot ?? ((await areSkipped(node, { from, end, head })) ? end : from - 1);
-  const scans: BlockScan[] = [];
-  for (const block of blocks) scans.push(await scanBlock(chain, block, isOurs));
-  return { blocks: scans, scannedTo };
+  const scannedTo = blocks.at(-1)?.number ?? ((await areSkipped(node, { from, end, head })) ? end : from - 1);
+  return { blocks, scannedTo };
 }
 
 /** Slots behind the last block are without one only if the next block says so. */
@@ -54,21 +57,33 @@ async function areSkipped(node: SolanaNode, { from, end, head }: { from: number;
   return header !== null && header.parentSlot < from;
 }
 
-async function scanBlock(
-  chain: ChainDefinition,
-  { slot, blockhash, parentHash, transactions }: Block,
-  isOurs: IsOurs,
-): Promise<BlockScan> {
+/** Which of these addresses (Base58) belong to the gateway. */
+type FindOwn = (addresses: string[]) => Promise<ReadonlySet<string>>;
+
+/** Asks once for each address: most of those in a block are in the blocks around it too. */
+function lookUp(isOurs: IsOurs): FindOwn {
+  const [asked, own] = [new Set<string>(), new Set<string>()];
+  return async (addresses) => {
+    const fresh = [...new Set(addresses)].filter((it) => !asked.has(it));
+    const keys = new Map(fresh.flatMap((it) => toKey(it).map((key) => [key, it] as const)));
+    if (keys.size > 0) for (const key of await isOurs([...keys.keys()])) own.add(keys.get(key) as string);
+    for (const address of fresh) asked.add(address);
+    return own;
+  };
+}
+
+async function scanBlock(node: SolanaNode, chain: ChainDefinition, block: MovedBlock, findOwn: FindOwn): Promise<BlockScan> {
+  const { slot, blockhash, parentHash, transactions } = block;
   const candidates = transactions.filter(({ success }) => success).flatMap((it) => [...toCoins(it), ...toTokens(chain, it)]);
-  const signers = transactions.flatMap((it) => it.signers);
-  const ours = await isOurs([...new Set([...signers, ...candidates.map(({ toAddress }) => toAddress)].flatMap(toKey))]);
-  const isOwn = (address: string): boolean => toKey(address).some((key) => ours.has(key));
+  const own = await findOwn([...transactions.flatMap(({ signers }) => signers), ...candidates.map(({ toAddress }) => toAddress)]);
+  const isOwn = (address: string): boolean => own.has(address);
+  const messageOf = transactions.some(({ signers }) => signers.some(isOwn)) ? await readMessages(node, block) : noMessages;
   return {
     ...{ number: slot, hash: blockhash, parentHash },
-    transactions: transactions.flatMap(({ id, payer, signers: [, ...cosigners], message }) => [
-      { id, messageKey: isOwn(payer) ? messageHash(message) : null },
+    transactions: transactions.flatMap(({ id, payer, signers: [, ...cosigners] }) => [
+      { id, messageKey: isOwn(payer) ? messageHash(messageOf(id)) : null },
       // what an account has authorised, and somebody else has sent
-      ...(cosigners.some(isOwn) ? [{ id, messageKey: authorisationKey(messageHash(message)) }] : []),
+      ...(cosigners.some(isOwn) ? [{ id, messageKey: authorisationKey(messageHash(messageOf(id))) }] : []),
     ]),
     deposits: candidates
       .filter(({ toAddress }) => isOwn(toAddress))
@@ -81,23 +96,40 @@ async function scanBlock(
   };
 }
 
+/** The message of a transaction in a block, by its id. @throws Error where the block has none of it. */
+type MessageOf = (id: string) => Buffer;
+
+const noMessages: MessageOf = () => {
+  throw new Error('a block does not show a message');
+};
+
+/** Whole blocks are large: only of those in which the gateway has signed something. */
+async function readMessages(node: SolanaNode, { slot, blockhash }: MovedBlock): Promise<MessageOf> {
+  const whole = await node.block(slot);
+  if (whole?.blockhash !== blockhash) throw new Error('a whole block is not the one whose payments were shown');
+  const messages = new Map(whole.transactions.map(({ id, message }) => [id, message]));
+  return (id) => messages.get(id) ?? noMessages(id);
+}
+
 /** No account of the gateway has more than a number holds. */
 function assertExact(amount: bigint | null): bigint {
   if (amount === null) throw new Error('the answer does not say exactly what was paid');
   return amount;
 }
 
-const toKey = (address: string): string[] => {
-  const parsed = parseAddress(address);
-  return parsed ? [parsed.key] : [];
-};
+/** Canonical form; none of a program that every transaction may name. @throws Error for a text that is no address. */
+function toKey(address: string): string[] {
+  const key = hexFromBase58(address);
+  if (key === null) throw new Error('the answer has no address where it should');
+  return isUsable(Buffer.from(key, 'hex')) ? [key] : [];
+}
 
 /** The gateway pays tokens from associated token accounts alone. */
 const isSpendable = ({ account, tokenContract, toAddress }: Candidate): boolean =>
   account === null || tokenContract === null || isAssociatedAccount(account, toBytes(toAddress), toBytes(tokenContract));
 
 /** Whoever has more SOL than before, by whatever instruction: the position is that of the account in the transaction. */
-const toCoins = ({ id, payer, keys, before, after }: Executed): Candidate[] =>
+const toCoins = ({ id, payer, keys, before, after }: Moved): Candidate[] =>
   keys.flatMap((toAddress, index) => {
     const [had, has] = [before[index], after[index]];
     const isExact = typeof had === 'bigint' && typeof has === 'bigint';
@@ -108,7 +140,7 @@ const toCoins = ({ id, payer, keys, before, after }: Executed): Candidate[] =>
   });
 
 /** Of registered tokens. */
-const toTokens = (chain: ChainDefinition, { id, payer, keys, tokensBefore, tokensAfter }: Executed): Candidate[] =>
+const toTokens = (chain: ChainDefinition, { id, payer, keys, tokensBefore, tokensAfter }: Moved): Candidate[] =>
   tokensAfter.flatMap(({ account, mint, owner, amount }) => {
     const contract = tokenByContract(chain, mint)?.contract;
     const gained = amount - amountOn(tokensBefore, account);

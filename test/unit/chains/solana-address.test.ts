@@ -2,7 +2,7 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { hexToBytes } from '@noble/curves/utils.js';
 import fc from 'fast-check';
 import { address, isOnCurve, parseAddress, toBytes } from '../../../src/chains/solana/codec/address';
-import { fromBase58, toBase58 } from '../../../src/chains/solana/codec/base58';
+import { fromBase58, hexFromBase58, toBase58 } from '../../../src/chains/solana/codec/base58';
 import { programs } from '../../../src/chains/solana/codec/programs';
 import { associatedTokenAccount } from '../../../src/chains/solana/codec/token-account';
 import { getFamily } from '../../../src/chains/families';
@@ -19,6 +19,20 @@ describe('base58', () => {
     );
   });
 
+  it('of 32 bytes is read as the library reads it, also where zero bytes are in front and where it is of another length', () => {
+    const any = fc.tuple(fc.nat(4), fc.uint8Array({ minLength: 26, maxLength: 34 })).map(([zeros, body]) => {
+      const bytes = Buffer.from(body);
+      return toBase58(bytes.fill(0, 0, zeros));
+    });
+    fc.assert(
+      fc.property(any, (text) => {
+        expect(hexFromBase58(text)).toBe(fromBase58(text, 32)?.toString('hex') ?? null);
+      }),
+      { numRuns: 500 },
+    );
+    expect(hexFromBase58('1'.repeat(32))).toBe('0'.repeat(64));
+  });
+
   const usdc = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
   it.each([
     ['', '0 letters'],
@@ -32,6 +46,7 @@ describe('base58', () => {
     ['1'.repeat(1_000_000), 'a very long text'],
   ])('%# %s: %s are no 32 bytes', (text) => {
     expect(fromBase58(text, 32)).toBeNull();
+    expect(hexFromBase58(text)).toBeNull();
     expect(parseAddress(text)).toBeNull();
   });
 });

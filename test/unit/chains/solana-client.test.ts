@@ -597,6 +597,68 @@ describe('scan', () => {
     });
   });
 
+  it('whole blocks are asked for only where the gateway has signed something', async () => {
+    const made = await make(sol(5n));
+    const first = node.mine(1, [executed(made.bytes, { [from]: -5_005, [to]: 5 })]);
+    const last = node.mine(9);
+    const scan = async (address: string) => {
+      node.blockCalls.length = 0;
+      const { scannedTo } = await client.scan(first.slot, last.slot, ours(address));
+      expect(scannedTo).toBe(last.slot);
+      return ['accounts', 'full'].map((form) => node.blockCalls.filter((it) => it === form).length);
+    };
+    expect(await scan(to)).toEqual([10, 0]);
+    expect(await scan(from)).toEqual([10, 1]);
+  });
+
+  it.each([
+    ['is another one', { blockhash: toBase58(Buffer.alloc(32, 9)) }],
+    ['lacks the transaction', { transactions: [] }],
+  ])('nothing of a block whose whole form %s', async (_, changes) => {
+    const made = await make(sol(5n));
+    const { slot } = node.mine(1, [executed(made.bytes, { [from]: -5_005, [to]: 5 })]);
+    await client.scan(slot, slot, ours(from));
+    node.changeWhole = changes;
+    await expect(client.scan(slot, slot, ours(from))).rejects.toMatchObject({ code: 'chain_unavailable' });
+    expect((await client.scan(slot, slot, ours(to))).blocks[0]?.deposits).toHaveLength(1);
+  });
+
+  it('eight blocks at a time, and each address is looked up once', async () => {
+    const made = await make(sol(5n));
+    const { slot } = node.mine(1, [executed(made.bytes, { [from]: -5_005, [to]: 5 })]);
+    node.mine(39, [executed(made.bytes, { [from]: -5_005, [to]: 5 })]);
+    node.blocksAfterMs = 20;
+    const asked: string[] = [];
+    const { blocks } = await client.scan(slot, slot + 39, (keys) => {
+      asked.push(...keys);
+      return ours(to)(keys);
+    });
+    expect(blocks.map(({ number }) => number)).toEqual(Array.from({ length: 40 }, (_, index) => slot + index));
+    expect(blocks.every(({ deposits }) => deposits.length === 1)).toBe(true);
+    expect(node.mostBlocks).toBe(8);
+    expect(asked.sort()).toEqual([from, to].map((it) => solanaCodec.parseAddress(it)?.key).sort());
+  });
+
+  it('a block in the middle that the node does not show: nothing is found, few blocks behind it are asked for, and a shorter range ends before it', async () => {
+    const start = node.head.slot + 1;
+    node.mine(40);
+    node.blocksAfterMs = 5;
+    node.failsAt = start + 12;
+    node.blockCalls.length = 0;
+    await expect(client.scan(start, start + 39, ours())).rejects.toMatchObject({ code: 'chain_unavailable' });
+    expect(node.blockCalls.length).toBeLessThanOrEqual(12 + 8);
+    expect((await client.scan(start, start + 11, ours())).scannedTo).toBe(start + 11);
+    node.failsAt = null;
+    expect((await client.scan(start + 12, start + 39, ours())).scannedTo).toBe(start + 39);
+  });
+
+  it('nothing of a block that names an account which is no address, where it is paid', async () => {
+    const made = await make(sol(5n));
+    const { slot } = node.mine(1, [executed(made.bytes, { [to]: 5 })]);
+    node.changeKey = (key) => (key === to ? `${key}0` : key);
+    await expect(client.scan(slot, slot, ours(to))).rejects.toMatchObject({ code: 'chain_unavailable' });
+  });
+
   it('tokens, on associated accounts alone', async () => {
     const made = await make(usdc(500n));
     const { slot } = node.head;
