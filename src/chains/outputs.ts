@@ -34,15 +34,34 @@ export async function storeOutputs(manager: EntityManager, chain: string, blocks
     await markSpent(manager, chain, spent.slice(start, start + chunkSize));
 }
 
+interface Spent {
+  resource: string;
+  /** Id of the spending transaction. */
+  by: string;
+  number: number;
+}
+
 /** Inputs of blocks in one statement: a block has up to 20,000. */
 const chunkSize = 10_000;
 
+/**
+ * Those of these inputs that spend what is on record, few as a rule. Each is looked up by itself: for a join with so many the database would read
+ * both tables from end to end.
+ */
+async function findRecorded(manager: EntityManager, chain: string, spent: Spent[]): Promise<Spent[]> {
+  const rows = await manager.query<{ at: number }[]>(
+    `select at::int from unnest($2::text[]) with ordinality as s (resource, at)
+      where (select true from chain_outputs where chain = $1 and resource = s.resource)
+         or (select true from output_origins where chain = $1 and input = s.resource limit 1)`,
+    [chain, spent.map(({ resource }) => resource)],
+  );
+  return rows.flatMap(({ at }) => spent[at - 1] ?? []);
+}
+
 /** By output alone, whatever has spent it. */
-async function markSpent(
-  manager: EntityManager,
-  chain: string,
-  spent: { resource: string; by: string; number: number }[],
-): Promise<void> {
+async function markSpent(manager: EntityManager, chain: string, inputs: Spent[]): Promise<void> {
+  const spent = await findRecorded(manager, chain, inputs);
+  if (spent.length === 0) return;
   await manager.query(
     `with spent as materialized (select * from unnest($2::text[], $3::text[], $4::bigint[]) as s (resource, id, number)),
           watched as (update output_origins o set spent_by = s.id, spent_block = s.number from spent s

@@ -9,7 +9,7 @@ import type { OpenConnections } from './open-connections';
 export interface ConnectionLimits {
   /** For a whole request, whatever its length. */
   request: number;
-  /** For a body of a known length: this and a time for its bytes. */
+  /** For a body: this and a time for its bytes, those that have arrived where its length is not known. */
   bodyStart: number;
   /** From the answer until the connection is closed, when its client goes on sending or does not close it. */
   linger: number;
@@ -123,17 +123,29 @@ export class OpenRequests {
 
 /**
  * Limits the time of a body that arrives slowly: `tooSlow` is called when it has not arrived in time, and nothing of it waits to be read.
- * Node's own limit is the same for all requests, and a body of a few bytes could take as long as one of 100 KB.
+ * Node's own limit is the same for all requests, and a body of a few bytes could take as long as one of 100 KB. What a body in chunks may take
+ * grows with what has arrived of it.
  */
 export function limitBodyTime(request: IncomingMessage, limits: ConnectionLimits, tooSlow: () => void): void {
-  const length = Number(request.headers['content-length'] ?? NaN);
-  if (request.complete || !Number.isFinite(length)) return;
-  const check = () => void (request.complete || request.readableLength > 0 || tooSlow());
-  const timer = setTimeout(
-    // what has arrived while the event loop was busy is read first
-    () => setImmediate(check),
-    Math.min(limits.request, limits.bodyStart + (length / leastBytesPerSecond) * 1_000),
-  ).unref();
+  const { socket, headers } = request;
+  const { 'content-length': length, 'transfer-encoding': encoding } = headers;
+  if (request.complete || (length === undefined && encoding === undefined)) return;
+  const [begun, readBefore] = [performance.now(), socket.bytesRead];
+  const leftMs = (): number => {
+    const bytes = encoding === undefined ? Number(length) : socket.bytesRead - readBefore;
+    const allowedMs = Math.min(limits.request, limits.bodyStart + (bytes / leastBytesPerSecond) * 1_000);
+    return allowedMs - (performance.now() - begun);
+  };
+  let timer: NodeJS.Timeout;
+  const check = (): void => {
+    if (request.complete || request.destroyed || request.readableLength > 0) return;
+    const ms = leftMs();
+    if (ms > 0) wait(ms);
+    else tooSlow();
+  };
+  // what has arrived while the event loop was busy is read first
+  const wait = (ms: number): void => void (timer = setTimeout(() => setImmediate(check), ms).unref());
+  wait(leftMs());
   request.once('close', () => clearTimeout(timer));
 }
 

@@ -4,6 +4,7 @@ import { locate } from '../http/router';
 import type { Route, DocumentedMiddleware } from '../http/route';
 import { body, getBody, noBody } from '../http/validate';
 import { mfaFailures, toMfaRequest } from '../mfa/request';
+import { readCommitted } from '../platform/database';
 import { presentTransactionDetails } from '../transactions/presenter';
 import { transactionDetailView } from '../transactions/schema';
 import type { TransactionService } from '../transactions/service';
@@ -23,8 +24,10 @@ export interface TransferRoutes {
 
 export function transferRoutes(resources: TransferRoutes): Route[] {
   const { transfers, transactions, approvals, authenticate, idempotent } = resources;
+  /** After what the request has committed. */
   const show = async (ctx: GatewayContext, txId: string) => {
-    ctx.body = presentTransactionDetails(await transactions.get(getCaller(ctx).clientId, txId));
+    const { clientId } = getCaller(ctx);
+    ctx.body = presentTransactionDetails(await readCommitted(() => transactions.get(clientId, txId), { tx_id: txId }));
   };
   return [
     {

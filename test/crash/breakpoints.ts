@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Client } from 'pg';
 import type { Breakpoint } from './gap';
 import { gaps, hasFailed, type HeldGap, isApproved, isConfirmed, isSubmitted } from './gaps';
 
@@ -103,4 +105,21 @@ function policyOf(schema: string, table: Breakpoint['table'], held: readonly Bre
     end $$;
     create policy ${schema} on ${table} using (${schema}.${table}(${rowAddress[table](table)})) with check (true);
     alter table ${table} enable row level security, force row level security;`;
+}
+
+const deadlock = '40P01';
+
+const mostTries = 60;
+
+/** All of it or nothing. It locks several tables that are in use: after a deadlock it is tried again, for half a minute and more. */
+export async function alterSchema(connection: Client, statements: string): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await connection.query(statements);
+      return;
+    } catch (error) {
+      if ((error as { code?: string }).code !== deadlock || tries === mostTries) throw error;
+      await delay(500);
+    }
+  }
 }

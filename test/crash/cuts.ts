@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { waitFor } from '../stack/client';
 import { cutNotice, type CommitFault } from '../stack/postgres-proxy';
-import { createBreakpoints, dropBreakpoints } from './breakpoints';
+import { alterSchema, createBreakpoints, dropBreakpoints } from './breakpoints';
 import type { HeldGap } from './gaps';
 
 export const cutGaps = [
@@ -63,7 +63,7 @@ export class Cut {
     await connection.connect();
     const isEnded = (fault === 'never arrives' && withoutCommit[gap]) || 'false';
     const isOther = address === undefined ? 'false' : `lower(address) <> '${address.toLowerCase()}'`;
-    await connection.query(`
+    const once = `
       create schema ${name};
       create sequence ${name}.transaction_id;
       create sequence ${name}.backend;
@@ -75,7 +75,8 @@ export class Cut {
         if ${isEnded} then perform pg_terminate_backend(pg_backend_pid()); end if;
       end $$;
       grant all on all sequences in schema ${name} to public;
-      ${createBreakpoints(name, [gap], (_gap, expression) => `${name}.once(${expression})`)}`);
+      ${createBreakpoints(name, [gap], (_gap, expression) => `${name}.once(${expression})`)}`;
+    await alterSchema(connection, once);
     return new Cut(connection, gap, name);
   }
 
@@ -94,7 +95,7 @@ export class Cut {
   }
 
   async remove(): Promise<void> {
-    await this.connection.query(dropBreakpoints(this.name, [this.gap]));
+    await alterSchema(this.connection, dropBreakpoints(this.name, [this.gap]));
     await this.connection.end();
   }
 

@@ -1,6 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { Client, type QueryResultRow } from 'pg';
-import { type BreakpointName, breakpointOf, createBreakpoints, dropBreakpoints, isRead } from './breakpoints';
+import { alterSchema, type BreakpointName, breakpointOf, createBreakpoints, dropBreakpoints, isRead } from './breakpoints';
 import { gapNames, isHeld } from './gaps';
 
 /** A held statement ends by its time-out; how long it may take until a worker tries it again: 10 s, after some tries. */
@@ -104,22 +103,5 @@ export class Holds {
     await this.releaseAll();
     await alterSchema(this.connection, dropBreakpoints('holds', this.gaps));
     await this.connection.end();
-  }
-}
-
-const deadlock = '40P01';
-
-const mostTries = 60;
-
-/** All of it or nothing. It locks several tables that are in use: after a deadlock it is tried again, for half a minute and more. */
-async function alterSchema(connection: Client, statements: string): Promise<void> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      await connection.query(statements);
-      return;
-    } catch (error) {
-      if ((error as { code?: string }).code !== deadlock || tries === mostTries) throw error;
-      await delay(500);
-    }
   }
 }

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { parseEther } from 'viem';
+import { type Hex, parseEther } from 'viem';
 import { EvmChainClient } from '../../../src/chains/evm/client';
 import { Agreement } from '../../../src/following/agreement';
 import { ChainAlarms } from '../../../src/following/chain-alarms';
@@ -229,5 +229,62 @@ describe('fees above what the registry takes for possible', () => {
     await mine();
     await follow({ chainAlarms });
     expect(chainAlarms.details).toEqual({});
+  });
+});
+
+describe('on a chain that requires traces', () => {
+  const withoutTraces: Withhold = ({ method }) => {
+    const missing = { error: { code: -32601, message: `the method ${method} does not exist` } };
+    return Promise.resolve(method === 'trace_block' ? missing : undefined);
+  };
+  const forwarder = '0x00000000000000000000000000000000000f0123';
+  /** Coins that a contract passes on: nothing but a trace shows them. */
+  const payThroughContract = async (value: bigint) => {
+    const { anvil, outside, alice } = fixture;
+    await anvil.client.setCode({ address: forwarder, bytecode: '0x5f5f5f5f345f355af100' });
+    const data: Hex = `0x${alice.addressKey.slice(2).padStart(64, '0')}`;
+    await outside.sendTransaction({ chain: null, to: forwarder, value, data });
+    await fixture.mine(fixture.chain.confirmations + 1);
+  };
+  const found = async () => (await fixture.inbound()).map(({ amount, status }) => `${amount} ${status}`);
+
+  it('only those of two endpoints are scanned that trace: nothing is missed, and the others are not asked again', async () => {
+    const { anvil, chain, follow } = fixture;
+    expect(chain.requiresTraces).toBe(true);
+    let scans = 0;
+    const first = await endpoint(nobody, (request) => {
+      scans += Number(request.method === 'eth_getLogs');
+      return withoutTraces(request);
+    });
+    const { logged, chainAlarms } = newAlarms();
+    const client = clientOf(first, anvil.url);
+    await payThroughContract(7n);
+    await follow({ client, chainAlarms });
+    expect([await found(), scans]).toEqual([['7 CONFIRMED'], 1]);
+    await payThroughContract(8n);
+    await follow({ client, chainAlarms });
+    expect([await found(), scans, logged]).toEqual([['7 CONFIRMED', '8 CONFIRMED'], 1, []]);
+  });
+
+  it('with no endpoint that traces no block is scanned, which is an alarm, until one does: nothing is missed', async () => {
+    const { anvil, follow } = fixture;
+    const metric = async () => metrics.getSingleMetricAsString('gateway_chain_alarms');
+    const { logged, chainAlarms } = newAlarms();
+    await follow({ chainAlarms });
+    await payThroughContract(7n);
+    const client = clientOf(await endpoint(nobody, withoutTraces), await endpoint(nobody, withoutTraces));
+    const { nextBlock } = await follow({ client, chainAlarms, sliceMs: 1_500 });
+    const [cursor] = await fixture.database.query<{ next_block: string }[]>('select next_block from chain_cursors');
+    expect([Number(cursor?.next_block), await found()]).toEqual([nextBlock, []]);
+    expect(nextBlock).toBeLessThanOrEqual(Number(await anvil.client.getBlockNumber()) - fixture.chain.confirmations);
+    expect(logged).toEqual(['traces_missing']);
+    expect(chainAlarms.details['alarms:ethereum']).toMatch(
+      /^traces_missing: no endpoint that answers offers trace_block.*: no block is scanned$/,
+    );
+    expect(await metric()).toContain('alert="traces_missing"} 1');
+
+    await follow({ client: clientOf(anvil.url), chainAlarms });
+    expect(await found()).toEqual(['7 CONFIRMED']);
+    expect([await metric(), chainAlarms.details]).toEqual([expect.stringContaining('alert="traces_missing"} 0'), {}]);
   });
 });

@@ -7,6 +7,7 @@ import { verifyLedger } from '../../../src/ledger/verify';
 import { Alarms } from '../../../src/platform/alarms';
 import { correctReorged } from '../../../src/transfers/confirm/reconcile-reorg';
 import { randomAddress } from '../../factories';
+import { until } from '../transfers/served';
 import { createFollowFixture, type FollowFixture } from './fixture';
 
 let fixture: FollowFixture;
@@ -403,6 +404,39 @@ describe('trouble', () => {
     expect(warnings).toHaveLength(1);
     expect(await database.query('select next_block from chain_cursors')).toEqual([{ next_block: String(nextBlock) }]);
   }, 20_000);
+
+  it('a signal that hangs keeps no block from being scanned, and no deposit from being credited', async () => {
+    const { chain, onChain, sign, transfer, send, mine, follow, inbound, alice, bob } = fixture;
+    await send(alice, ether);
+    await mine(4);
+    await follow();
+    const txId = await transfer({ amount: '0.1', toAddress: bob.address });
+    await sign(txId, 1);
+    await onChain.broadcast({ txId, attempt: 1 });
+    await mine(chain.confirmations);
+    let answer: (outcome: 'sent') => void = () => undefined;
+    const hanging = new Promise<'sent'>((resolve) => (answer = resolve));
+    let asked = 0;
+    const signalTransfer = () => {
+      asked += 1;
+      return hanging;
+    };
+    const stop = new AbortController();
+    const following = follow({ signalTransfer, signal: stop.signal, heartbeat: () => undefined });
+    try {
+      await until('the signal hangs', () => Promise.resolve(asked === 1));
+      await send(alice, 7n);
+      await mine(chain.confirmations);
+      await until('the deposit is credited', async () =>
+        (await inbound()).some(({ amount, status }) => amount === '7' && status === 'CONFIRMED'),
+      );
+      expect(asked).toBe(1);
+    } finally {
+      stop.abort();
+      answer('sent');
+      await following;
+    }
+  });
 
   it('an endpoint that answers for few blocks at a time is asked for fewer, and then for more again', async () => {
     const { client, database, follow, mine, send, balance, alice } = fixture;

@@ -1,7 +1,7 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { storeForeignTransactions, takeBackForeignTransactions } from '../../../src/chains/foreign-transactions';
-import { createFindOrigins } from '../../../src/chains/origins';
-import { takeBackOutputs } from '../../../src/chains/outputs';
+import { createFindOrigins, storeOrigins } from '../../../src/chains/origins';
+import { storeOutputs, takeBackOutputs } from '../../../src/chains/outputs';
 import { findDoubtedOrdinals, findReservations } from '../../../src/chains/reservations';
 import { registry } from '../ledger/fixture';
 import { localBitcoin } from '../../bitcoin';
@@ -16,6 +16,7 @@ import { FundingMemory } from '../../../src/following/funding-memory';
 import { FundingWatch } from '../../../src/following/funding-watch';
 import * as inclusions from '../../../src/following/inclusions';
 import { findAwaited } from '../../../src/following/observations';
+import { reopenFinal } from '../../../src/following/reopen-final';
 import * as store from '../../../src/following/store';
 import { collectFollowers, collectOutbox } from '../../../src/monitoring/backlogs';
 import { collectBroadcasts, collectHeld, collectOpen, collectParked } from '../../../src/monitoring/open-transactions';
@@ -25,6 +26,7 @@ import { reportSettlers } from '../../../src/settlers/report';
 import { sendRequestedWithdrawals } from '../../../src/settlers/withdrawals/send';
 import { getFamily } from '../../../src/chains/families';
 import { takeExpired } from '../../../src/transfers/screen/approval-expiry';
+import { newId } from '../../../src/platform/ids';
 import { findParkedBefore, findUnexecutedBefore } from '../../../src/transfers/line';
 import { loadAttempts } from '../../../src/transfers/load-attempts';
 import { StartLimits } from '../../../src/transfers/start/start-limits';
@@ -48,6 +50,7 @@ const big = [
   'reservations',
   'attempt_reservations',
   'chain_outputs',
+  'output_origins',
   'foreign_transactions',
 ];
 
@@ -108,6 +111,9 @@ const rows = [
   `insert into chain_outputs (chain, resource, owner, amount, block_number, spendable_from, made_by, spent_by, spent_block)
    select 'bitcoin', 'o' || n, 'a' || n % 20000, 1, n / 4, n / 4, 'h' || n, case when n % 10 > 0 then 's' || n end, case when n % 10 > 0 then n / 4 end
      from generate_series(1, ${million}) n`,
+  // those of final blocks are forgotten
+  `insert into output_origins (chain, transaction, input, spent_by, spent_block)
+   select 'bitcoin', 'h' || n, 'i' || n, 'h' || n, ${head} - ${finality} + 1 + n * ${finality} / ${million + 1} from generate_series(1, ${million}) n`,
 ];
 
 /** Statements that a function sends, which is rolled back. What it makes of what comes back does not matter here. */
@@ -147,6 +153,17 @@ const deposit = (n: number) => ({
   tokenContract: null,
   amount: 1n,
 });
+/** A full block of a chain with outputs: of few that it spends and makes the gateway has an account. */
+const full = {
+  ...{ number: head, hash: `b${head}`, parentHash: `b${head - 1}`, transactions: [], deposits: [] },
+  outputs: {
+    made: Array.from({ length: 200 }, (_, n) => ({
+      ...{ resource: `o${million + n}`, owner: `a${n}`, amount: 1n, spendableFrom: head, madeBy: `h${n}` },
+    })),
+    spent: Array.from({ length: 20_000 }, (_, n) => ({ resource: n % 100 === 0 ? `o${n * 10}` : `x${n}`, by: `s${n}` })),
+    origins: Array.from({ length: 5_000 }, (_, n) => ({ id: `h${n}`, blockNumber: head, inputs: [`i${n}`, `j${n}`] })),
+  },
+};
 const transactions = Array.from({ length: 5_000 }, (_, n) => ({ id: `h${n}`, messageKey: n % 10 === 0 ? `m${n}` : null }));
 const signed = transactions.slice(0, 100).map((it, n) => ({ ...it, position: { owner: `a${n}`, ordinal: BigInt(n) } }));
 const nobody = () => {
@@ -173,6 +190,14 @@ test.each<[string, (manager: EntityManager, database: DataSource) => Promise<unk
       await store.agree(manager, 'ethereum', { number: near, hash: `b${near}` });
       await store.moveCursor(manager, 'ethereum', head + 1, near);
       await store.dropBlocks(manager, 'ethereum', near);
+    },
+  ],
+  [
+    'what a poll stores of the head, and a scan of its blocks',
+    async (manager) => {
+      await store.storeHead(manager, 'ethereum', head, {});
+      await store.storeHeadWithoutLevels(manager, 'ethereum', head);
+      await store.storeBlocks(manager, 'ethereum', [full], head - 256);
     },
   ],
   [
@@ -203,6 +228,17 @@ test.each<[string, (manager: EntityManager, database: DataSource) => Promise<unk
   ['what workflows wait for', (manager) => findAwaited(manager, ethereum, head)],
   ['ends that the chain contradicts', (manager) => findContradictedEnds(manager, 'ethereum')],
   ['attempts executed after proof', (manager) => findExecutedAfterProof(manager, 'ethereum')],
+  ['outputs that blocks make and spend', (manager) => storeOutputs(manager, 'bitcoin', [full])],
+  ['where outputs come from that blocks make', (manager) => storeOrigins(manager, 'bitcoin', [full], head - finality)],
+  [
+    'what had counted as final and is in no block any more',
+    (manager) =>
+      reopenFinal(
+        manager,
+        'ethereum',
+        Array.from({ length: 1_000 }, () => newId()),
+      ),
+  ],
   ['outputs of a roll-back', (manager) => takeBackOutputs(manager, 'bitcoin', near)],
   [
     'spends by others',

@@ -262,11 +262,18 @@ describe('many at a time', () => {
     }
   });
 
-  test('health has a limit of its own, for each address', async () => {
-    const ask = (address: string) => fixture.call('GET', '/health/live', { headers: { 'X-Forwarded-For': address } });
-    const answers = await Promise.all(Array.from({ length: 400 }, () => ask('203.0.113.9')));
-    expect(answers.filter(({ status }) => status === 429).length).toBeGreaterThan(0);
-    expect((await ask('203.0.113.10')).status).toBe(200);
+  test('health has a limit of its own, for each address, on all of its paths', async () => {
+    const paths = ['/health/live', '/health/ready', '/api/v1/health/live', '/api/v1/health/ready'];
+    const ask = async (path: string, address: string) => {
+      const { status } = await fetch(`${fixture.origin}${path}`, { headers: { 'X-Forwarded-For': address } });
+      return { path, status };
+    };
+    const answers = await Promise.all(Array.from({ length: 400 }, (_, i) => ask(paths[i % 4] as string, '203.0.113.9')));
+    for (const path of paths) {
+      const statuses = answers.filter((answer) => answer.path === path).map(({ status }) => status);
+      expect([path, new Set(statuses).has(429)]).toEqual([path, true]);
+      expect((await ask(path, '203.0.113.10')).status).toBe(200);
+    }
   });
 
   test('10,000 silent connections do not keep a client out', async () => {

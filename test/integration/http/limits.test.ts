@@ -175,6 +175,23 @@ describe('per address', () => {
       expect((await fetch(`${fixture.origin}${path}`, { headers })).status).toBe(200);
   });
 
+  test('the document, the page that shows it and what points to them are limited like all others', async () => {
+    const headers = { 'X-Forwarded-For': address() };
+    const served = ['/api/v1/openapi.json', '/api/v1/docs', '/api/v1/docs/reference.js', '/docs', '/'];
+    const ask = async (path: string) => {
+      const response = await fetch(`${fixture.origin}${path}`, { headers, redirect: 'manual' });
+      return { status: response.status, retryAfter: response.headers.get('retry-after'), text: await response.text() };
+    };
+    // they count themselves
+    const first = await Promise.all(Array.from({ length: 20 }, (_, i) => ask(served[i % served.length] as string)));
+    expect(first.filter(({ status }) => status === 429)).toHaveLength(8);
+    for (const path of served) {
+      const { status, retryAfter, text } = await ask(path);
+      expect([path, status, Number(retryAfter) > 0]).toEqual([path, 429, true]);
+      expect(JSON.parse(text)).toMatchObject({ code: 'rate_limited', status: 429 });
+    }
+  });
+
   test('an IPv6 /64 is one address', async () => {
     const answers = await many(20, (i) => list(fixture, null, `2001:db8:7:7::${i.toString(16)}`));
     expect(statuses(answers)).toEqual({ 401: 12, 429: 8 });

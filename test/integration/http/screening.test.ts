@@ -1,4 +1,5 @@
 import { newId } from '../../../src/platform/ids';
+import { TransactionService } from '../../../src/transactions/service';
 import { expireApprovals } from '../../../src/transfers/screen/approval-expiry';
 import { buildTotp, randomAddress, totpCode, wrongChecksum } from '../../factories';
 import { auditOf, listAddress, setPolicy, unlist } from '../screening/factors';
@@ -188,6 +189,22 @@ describe('POST /transactions/{tx_id}/approve', () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => approve(txId, { mfa_code: once })));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(await rows(txId)).toHaveLength(1);
+  });
+
+  test.each([
+    ['approved', 'approve', 'PENDING'],
+    ['cancelled', 'cancel', 'CANCELLED'],
+  ])('%s, and the database is away when the answer is read: 503 does not say that nothing was done', async (_, act, status) => {
+    const txId = await waiting();
+    const lost = Object.assign(new Error('terminating connection due to administrator command'), { code: '57P01' });
+    const read = jest.spyOn(TransactionService.prototype, 'get').mockRejectedValueOnce(lost);
+    const answer = await (act === 'approve'
+      ? approve(txId, { mfa_code: code() })
+      : fixture.call('POST', `/transactions/${txId}/cancel`, { tenant }));
+    read.mockRestore();
+    expectProblem(answer, 503, 'outcome_unknown');
+    expect(answer.body['tx_id']).toBe(txId);
+    expect((await get(txId)).body['status']).toBe(status);
   });
 
   test('without a code, with a wrong one, without a second factor', async () => {

@@ -12,16 +12,21 @@ const soonMs = 9_000;
 const large = Buffer.alloc(30_000_000, 'x');
 
 let server: RunningServer;
+/** Whose limit of a whole request is out of reach. */
+let patient: RunningServer;
+let largeAnswers = 0;
 beforeAll(async () => {
   const app = new Koa<GatewayState>();
   app.silent = true;
   app.use(async (ctx) => {
     if (ctx.method === 'POST') for await (const chunk of ctx.req) void chunk;
+    if (ctx.path === '/large') largeAnswers += 1;
     ctx.body = ctx.path === '/large' ? large : 'ok';
   });
   server = await listen(app, '127.0.0.1', 0, timeouts);
+  patient = await listen(app, '127.0.0.1', 0, { ...timeouts, request: 60_000 });
 });
-afterAll(() => server.close());
+afterAll(() => Promise.all([server.close(), patient.close()]));
 
 interface Seen {
   text: string;
@@ -29,13 +34,26 @@ interface Seen {
   ms: number;
 }
 
-/** Sends this and then one byte of `drip` every 100 ms. */
-function talk(first: string, { drip = '', reads = true } = {}): Promise<Seen> {
+interface TalkOptions {
+  /** Sent every 100 ms; a function says what, from 1 on. */
+  drip?: string | ((sent: number) => string);
+  reads?: boolean;
+  /** Does not close its side when the server does. */
+  halfOpen?: boolean;
+  to?: RunningServer;
+}
+
+/** Sends this and then `drip`, until the server has closed the connection. */
+function talk(first: string, { drip = '', reads = true, halfOpen = false, to = server }: TalkOptions = {}): Promise<Seen> {
   const begun = Date.now();
   return new Promise((resolve) => {
     let text = '';
-    const socket: Socket = connect(server.port, '127.0.0.1', () => socket.write(first));
-    const timer = setInterval(() => drip && socket.write(drip), 100);
+    let sent = 0;
+    const socket: Socket = connect({ port: to.port, host: '127.0.0.1', allowHalfOpen: halfOpen }, () => socket.write(first));
+    const timer = setInterval(() => {
+      const next = typeof drip === 'string' ? drip : drip((sent += 1));
+      if (next) socket.write(next);
+    }, 100);
     // a client that does not read notices the end when it writes again
     if (reads) socket.on('data', (data) => (text += data.toString().slice(0, 400)));
     socket.on('error', () => undefined);
@@ -70,6 +88,42 @@ test('a body sent byte by byte: 408, the sooner the shorter it is', async () => 
   }
 });
 
+const chunked = (headers = '') => `POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n${headers}\r\n`;
+const chunkOf = (bytes: number) => `${bytes.toString(16)}\r\n${'x'.repeat(bytes)}\r\n`;
+
+test('a body in chunks that arrives slowly: 408 as soon as a short one of a known length', async () => {
+  const { text, ms } = await talk(chunked(), { drip: chunkOf(1), to: patient });
+  expect(text).toMatch(/^HTTP\/1\.1 408 /);
+  expect(ms).toBeGreaterThanOrEqual(timeouts.bodyStart - 100);
+  expect(ms).toBeLessThan(timeouts.bodyStart + 4_000);
+});
+
+test('a body in chunks that arrives fast enough may take longer, up to the limit of a whole request', async () => {
+  // the first chunk alone is good for 5 s
+  const tenth = (sent: number) => (sent === 10 ? '0\r\n\r\n' : '');
+  const [ending, endless] = await Promise.all([
+    talk(chunked('Connection: close\r\n'), { drip: (sent) => (sent < 10 ? chunkOf(5_000) : tenth(sent)), to: patient }),
+    talk(chunked(), { drip: chunkOf(5_000) }),
+  ]);
+  expect(ending.text).toMatch(/^HTTP\/1\.1 200 /);
+  expect(ending.ms).toBeGreaterThan(timeouts.bodyStart + 300);
+  expect(endless.text).toMatch(/^HTTP\/1\.1 408 /);
+  expect(endless.ms).toBeLessThan(soonMs);
+});
+
+test.each([
+  ['headers', 'GET / HTTP/1.1\r\nHost: a\r\nX-Slow: ', 'x'],
+  ['a body', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n', 'x'],
+  ['a body in chunks', chunked(), chunkOf(1)],
+])(
+  '%s sent byte by byte, by a peer that neither closes its side nor stops sending: closed soon after the 408',
+  async (_, first, drip) => {
+    const { text, ms } = await talk(first, { drip, halfOpen: true });
+    expect(text).toMatch(/^HTTP\/1\.1 408 /);
+    expect(ms).toBeLessThan(soonMs);
+  },
+);
+
 test('an idle connection: closed', async () => {
   const { text, ms } = await talk('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
   expect(text).toMatch(/^HTTP\/1\.1 200 /);
@@ -80,6 +134,12 @@ test('a response that is never read: closed', async () => {
   const { ms } = await talk('GET /large HTTP/1.1\r\nHost: a\r\n\r\n', { reads: false, drip: '\r\n' });
   expect(ms).toBeGreaterThanOrEqual(timeouts.exchange - 100);
   expect(ms).toBeLessThan(soonMs);
+});
+
+test('of responses that are never read one is built, however many are asked for', async () => {
+  const before = largeAnswers;
+  await talk('GET /large HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(10), { reads: false, drip: '\r\n' });
+  expect(largeAnswers - before).toBe(1);
 });
 
 test('a client that reads gets the whole response', async () => {
