@@ -87,10 +87,10 @@ async function main(folder: string, onCleanUp: (cleanUp: () => Promise<void>) =>
     makeFirstTransfer(containers, service('postgres').image),
   );
   await step("Temporal's user interface shows it", () => assertShownByTemporal(containers, service('postgres').image, transfer));
+  await step('a command in each service for operators', () => runOperatorCommands(containers, transfer));
   const measured = Number(process.env.DEPLOY_TRANSFERS ?? 0);
   if (measured > 0)
     await step('sizes of the databases', () => measureSizes(containers, service('postgres').image, state, measured));
-  await step('a command in each service for operators', () => runOperatorCommands(containers, transfer));
   await runDocumentedCommands(containers, { folder, logFile, step });
   const secrets = hashSecrets(volumes);
   for (const name of jobs) await step(`${name} once more`, () => containers.runToEnd(name));
