@@ -142,10 +142,10 @@ describe('an authority that is renewed', () => {
       const after = everything();
       expect(Object.keys(after)).toEqual(Object.keys(before));
       expect(
-      Object.keys(after)
-        .filter((name) => after[name] !== before[name])
-        .sort(),
-    ).toEqual([...written].sort());
+        Object.keys(after)
+          .filter((name) => after[name] !== before[name])
+          .sort(),
+      ).toEqual([...written].sort());
       // no key but its own
       expect(written.filter((name) => name.endsWith('_key'))).toEqual([`setup/${renew}_ca_key`]);
       expect(written.length).toBeGreaterThan(3);
