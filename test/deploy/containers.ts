@@ -13,6 +13,8 @@ import { mainProcesses } from './processes';
 const defaultCapabilities =
   'AUDIT_WRITE CHOWN DAC_OVERRIDE FOWNER FSETID KILL MKNOD NET_BIND_SERVICE NET_RAW SETFCAP SETGID SETPCAP SETUID SYS_CHROOT';
 const jobTimeoutMs = 3 * 60_000;
+/** They end with the number of the signal, 128 + 15; all others with 0. */
+const endsBySignal = (name: string): boolean => name.startsWith('temporal') || name.startsWith('chain-');
 
 interface Running {
   child: ChildProcess;
@@ -33,13 +35,24 @@ export class Containers {
 
   /** Runs a service to its end, with other arguments than its own if there are some. @returns its standard output */
   async runToEnd(name: string, args?: string[]): Promise<string> {
-    const command = [...(await this.prefixOf(name)), ...(await this.commandOf(name, args))];
-    return run(command, { timeoutMs: jobTimeoutMs, logFile: this.logFile(name) });
+    return run(await this.commandLine(name, { words: args }), { timeoutMs: jobTimeoutMs, logFile: this.logFile(name) });
+  }
+
+  /**
+   * The command that runs a service, or other words in its container.
+   * @param entrypoint in place of that of the service or its image; null: as it is
+   * @param binds folders of the machine, `<folder>:<path>`
+   */
+  async commandLine(
+    name: string,
+    { words, entrypoint, binds }: { words?: string[] | undefined; entrypoint?: string[] | null; binds?: string[] } = {},
+  ): Promise<string[]> {
+    return [...(await this.prefixOf(name, binds)), ...(await this.commandOf(name, words, entrypoint ?? null))];
   }
 
   /** Starts a service, and waits until its health check says so, for as long as the compose file allows it. */
   async startHealthy(name: string): Promise<void> {
-    const command = [...(await this.prefixOf(name)), ...(await this.commandOf(name))];
+    const command = await this.commandLine(name);
     const [program = '', ...args] = command;
     const log = openSync(this.logFile(name), 'a');
     const child = spawn(program, args, { detached: true, stdio: ['ignore', log, log] });
@@ -107,6 +120,16 @@ export class Containers {
     return running.ended;
   }
 
+  /** @throws Error when it does not stop in time, or ends with another exit code than it should */
+  async stopWell(name: string): Promise<void> {
+    const code = await this.stop(name);
+    if (code !== 0 && !(code === 143 && endsBySignal(name))) throw new Error(`${name} ended with ${code}`);
+  }
+
+  isRunning(name: string): boolean {
+    return this.running.has(name);
+  }
+
   /** Files that a service has written outside of its volumes: with a read-only file system it could not have. */
   async writtenFiles(name: string): Promise<string[]> {
     const folder = path.resolve(await this.parts.buildah.run(['mount', this.containerName(name)]), '../diff');
@@ -159,13 +182,13 @@ export class Containers {
   }
 
   /** All before the words of the command: the same for the service and for its health check. */
-  private async prefixOf(name: string): Promise<string[]> {
+  private async prefixOf(name: string, binds: readonly string[] = []): Promise<string[]> {
     const service = this.service(name);
     const { buildah, networks, folder } = this.parts;
     const container = await this.create(name, service.image);
     const hosts = path.join(folder, `${name}.hosts`);
     writeFileSync(hosts, networks.hosts(name));
-    const volumes = [`${hosts}:/etc/hosts:ro`];
+    const volumes = [`${hosts}:/etc/hosts:ro`, ...binds];
     for (const { volume, at, isReadOnly } of mounts(service))
       volumes.push(`${await this.volume(container, volume, at)}:${at}${isReadOnly ? ':ro' : ''}`);
     for (const at of service.tmpfs) volumes.push(`${this.temporaryFolder(name, at)}:${at}`);
@@ -179,8 +202,9 @@ export class Containers {
     return [...networks.enter(name), ...buildah.command('run', ...options, container, '--')];
   }
 
-  private async commandOf(name: string, args?: string[]): Promise<string[]> {
+  private async commandOf(name: string, args: string[] | undefined, entrypoint: string[] | null): Promise<string[]> {
     const service = this.service(name);
+    if (entrypoint) return [...entrypoint, ...(args ?? [])];
     if (service.entrypoint) return [...service.entrypoint, ...(args ?? service.command ?? [])];
     const ofImage = await this.parts.buildah.startOf(service.image);
     return [...ofImage.entrypoint, ...(args ?? service.command ?? ofImage.command)];

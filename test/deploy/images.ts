@@ -11,8 +11,10 @@ const mirror = 'http://deb.debian.org/debian';
 const release = 'bookworm';
 const debian = `localhost/custody-gateway-test-debian:${release}`;
 const others = `localhost/custody-gateway-test-others:${release}`;
+const userInterface = `localhost/custody-gateway-test-temporal-ui:${release}`;
 const entrypointFile = path.join(__dirname, 'postgres-entrypoint.sh');
 const temporalVersion = 'v1.29.1';
+const userInterfaceModule = 'github.com/temporalio/ui-server/v2';
 /** Of the image of Node that the Dockerfile names. */
 const npmVersion = '11.6.2';
 const buildTimeoutMs = 15 * 60_000;
@@ -77,6 +79,7 @@ export async function keepImagesOfOthers(buildah: Buildah, { services }: Compose
     for (const [name, file] of Object.entries(programs)) copyFileSync(file, path.join(folder, 'usr/local/bin', name));
     copyFileSync(entrypointFile, path.join(folder, 'usr/local/bin/postgres-entrypoint.sh'));
   });
+  if (services['temporal-ui']) await keepUserInterface(buildah, services['temporal-ui'].image);
   for (const { image } of [services.postgres, services['temporal-schema'], services.temporal].flatMap((it) => it ?? []))
     await buildah.run(['tag', others, `localhost/${image}`]);
 }
@@ -102,6 +105,36 @@ const keepDebian = (buildah: Buildah): Promise<void> =>
     const install = ['debootstrap', '--variant=minbase', release, folder, mirror];
     await run(install, { timeoutMs: buildTimeoutMs, logFile: buildah.logFile });
   });
+
+/** The image of Temporal's user interface: its server of the same version, with the files that its own Dockerfile copies. */
+async function keepUserInterface(buildah: Buildah, image: string): Promise<void> {
+  const version = `v${image.split(':')[1]}`;
+  const home = 'home/ui-server';
+  const config = ['--entrypoint', JSON.stringify([`/${home}/start-ui-server.sh`]), '--workingdir', `/${home}`];
+  await buildah.keepImage(userInterface, { from: others, recipe: recipe(image), config }, async (_container, folder) => {
+    const built = path.join(deployCache, `temporal-ui-${version}`);
+    if (!existsSync(path.join(built, 'server')))
+      await goInstall(`${userInterfaceModule}/cmd/server@${version}`, {
+        what: "Temporal's user interface",
+        usual: '1 minute',
+        progress: () => undefined,
+        folder: built,
+        env: { CGO_ENABLED: '0' },
+      });
+    const download = ['go', 'mod', 'download', '-json', `${userInterfaceModule}@${version}`];
+    const { Dir: source } = JSON.parse(await run(download, { timeoutMs: buildTimeoutMs, logFile: buildah.logFile })) as {
+      Dir: string;
+    };
+    const at = (name: string) => path.join(folder, home, name);
+    mkdirSync(at('config'), { recursive: true });
+    copyFileSync(path.join(built, 'server'), at('ui-server'));
+    copyFileSync(path.join(source, 'config/docker.yaml'), at('config/docker.yaml'));
+    copyFileSync(path.join(source, 'docker/start-ui-server.sh'), at('start-ui-server.sh'));
+    chmodSync(at('start-ui-server.sh'), 0o755);
+    chmodSync(at('config/docker.yaml'), 0o644);
+  });
+  await buildah.run(['tag', userInterface, `localhost/${image}`]);
+}
 
 /** Paths of Temporal's programs by their names in its images. */
 async function keepTemporal(): Promise<Record<string, string>> {

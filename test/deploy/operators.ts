@@ -10,7 +10,7 @@ export async function runOperatorCommands(containers: Containers, txId: string):
   };
   await run('gateway', 'transfers list', txId);
   // with what all three nodes show
-  await run('owner', 'reconcile', 'nothing was changed: --apply does it');
+  await run('owner', 'reconcile', 'books, journals and chains are equal');
   for (const node of nodeIndexes) {
     await run(`mpc-${node}`, 'mpc status', new RegExp(`^node +${node}$`, 'm'));
     await run(`mpc-${node}`, 'mpc limits', 'ethereum');

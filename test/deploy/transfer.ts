@@ -6,9 +6,9 @@ const printState = 'declare -p $(compgen -v | grep "^[a-z]"); declare -f';
 
 /**
  * The code of README.md's first transfer, run by a shell that reaches the API at 127.0.0.1; what pays deposits runs in a container of `faucet`.
- * @returns the transfer's id @throws Error when it does not end as CONFIRMED
+ * @returns the transfer's id, and what a shell needs to go on with the same account @throws Error when it does not end as CONFIRMED
  */
-export async function makeFirstTransfer(containers: Containers, shellImage: string): Promise<string> {
+export async function makeFirstTransfer(containers: Containers, shellImage: string): Promise<{ txId: string; state: string }> {
   const [block] = shellBlocks('README.md').filter(({ section }) => section === 'The first transfer');
   if (!block) throw new Error('README.md has no code for a first transfer');
   const credentials = await containers.runToEnd('first-client');
@@ -29,5 +29,5 @@ export async function makeFirstTransfer(containers: Containers, shellImage: stri
   const output = await containers.shell('api', shellImage, [state, ...after, 'echo "tx=$tx"'].join('\n'));
   const [, tx] = /^tx=(.+)$/m.exec(output) ?? [];
   if (!tx || !output.includes('"status":"CONFIRMED"')) throw new Error(`README.md's first transfer has not ended:\n${output}`);
-  return tx;
+  return { txId: tx, state };
 }

@@ -64,21 +64,32 @@ const nodeFolders = ['mpc-node-1', 'mpc-node-2', 'mpc-node-3'] as const;
 /** What verifies signatures of nodes. */
 const withNodeCertificates = ['api', 'worker', 'authoriser', 'operator'] as const;
 
+/** What belongs to an authority that signs certificates: its own files, the certificates below it, and their copies; no other key. */
+const filesOfAuthorities = {
+  node: /^setup\/node_ca_|\/(tls_cert|tls_ca|node_certs)$/,
+  temporal: /^setup\/temporal_ca_|\/temporal_(cert|ca)$|^temporal\/(server|system_worker)_cert$/,
+  internode: /^setup\/internode_ca_|^temporal\/internode_(cert|ca)$/,
+} as const;
+export type Authority = keyof typeof filesOfAuthorities;
+export const authorities = Object.keys(filesOfAuthorities) as Authority[];
+
 interface Setup {
   /** Folder with one folder for each process. */
   root: string;
   registry: ChainRegistry;
+  /** An authority that gets a new key, and signs the certificates below it again, for the keys that they have. */
+  renew?: Authority | undefined;
 }
 
 /**
- * Makes every secret file of a deployment that is missing. What is there is checked and never changed.
+ * Makes every secret file of a deployment that is missing. What is there is checked and never changed, but for what `renew` names.
  * @returns the files that were written
  * @throws GatewayError naming the file that is weak, does not fit the others, can be read by others or was lost.
  */
-export async function setUpFiles({ root, registry }: Setup): Promise<string[]> {
+export async function setUpFiles({ root, registry, renew }: Setup): Promise<string[]> {
   const files = new SecretFiles(root, owners);
   await files.prepare();
-  const secrets = new DeploymentSecrets(files);
+  const secrets = new DeploymentSecrets(files, (place) => renew !== undefined && filesOfAuthorities[renew].test(place));
   await keepEncryptionKeys(secrets);
   await keepOrders(secrets);
   await keepDatabases(secrets);

@@ -13,15 +13,19 @@ interface Kept {
 }
 
 /**
- * The secrets of a deployment. What is there stays; what is missing is made, unless it was there before: then something may depend on
- * it (encrypted rows, a password of the database, what was signed), and another one would do harm.
+ * The secrets of a deployment. What is there stays, unless it is to be renewed; what is missing is made, unless it was there before: then
+ * something may depend on it (encrypted rows, a password of the database, what was signed), and another one would do harm.
  */
 export class DeploymentSecrets {
   /** Files that this run has written. */
   readonly written: string[] = [];
   private readonly made: Set<string>;
 
-  constructor(private readonly files: SecretFiles) {
+  /** @param isRenewed whether a file is made anew although it is there; all places of a secret, or none */
+  constructor(
+    private readonly files: SecretFiles,
+    private readonly isRenewed: (place: string) => boolean = () => false,
+  ) {
     const list = files.read(listFile);
     this.made = new Set(list === undefined ? [] : readList(files.path(listFile), list));
   }
@@ -32,6 +36,13 @@ export class DeploymentSecrets {
    */
   async keep(places: readonly [string, ...string[]], { create, weakness, isDerived = false }: Kept): Promise<string> {
     const [name] = places;
+    if (this.isRenewed(name)) {
+      const renewed = (await create()).trim();
+      for (const place of places) await this.files.replace(place, renewed);
+      this.written.push(...places);
+      if (!isDerived) this.made.add(name);
+      return renewed;
+    }
     const found = places.flatMap((place) => {
       const content = this.files.read(place);
       return content === undefined ? [] : [{ place, content }];

@@ -1,12 +1,15 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { readRpcUrls } from '../../chains/config';
 import { loadRegistry } from '../../chains/registry';
 import { readConfig } from '../../platform/config';
 import { print, printNames } from '../output';
 import { setUpDatabases } from './databases';
-import { setUpFiles } from './deployment-files';
+import { type Authority, authorities, setUpFiles } from './deployment-files';
 
-/** setup: before anything runs, and again with each update. Both commands add what is missing and change nothing that is there. */
+/**
+ * setup: before anything runs, and again with each update. Both commands add what is missing and change nothing that is there, but for
+ * what `--renew` names.
+ */
 export function addSetupCommands(program: Command): void {
   const setup = program.command('setup').description('make what a deployment needs before it starts, where it is missing');
   const isJson = () => program.opts<{ json?: boolean }>().json ?? false;
@@ -14,13 +17,19 @@ export function addSetupCommands(program: Command): void {
     .command('files')
     .description('secrets, keys and certificates of all processes, in one folder for each; prints the names of the new files')
     .requiredOption('--out <folder>', 'folder that contains those of the processes')
-    .action(async ({ out }: { out: string }) => {
+    .addOption(
+      new Option(
+        '--renew <authority>',
+        'give an authority a new key, and sign the certificates below it again, while nothing runs that uses them (docs/deployment.md)',
+      ).choices(authorities),
+    )
+    .action(async ({ out, renew }: { out: string; renew?: Authority }) => {
       const { GATEWAY_ENV, CHAINS } = readConfig(['GATEWAY_ENV', 'CHAINS']);
       const chains = CHAINS.split(',');
       const registry = loadRegistry(GATEWAY_ENV, chains);
       // asked for before anything is started, and not by each process again and again
       readRpcUrls(chains);
-      const written = await setUpFiles({ root: out, registry });
+      const written = await setUpFiles({ root: out, registry, renew });
       printNames(written, isJson(), { some: 'written', none: 'all files are there' });
     });
   setup

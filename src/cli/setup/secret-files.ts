@@ -22,7 +22,7 @@ const temporaryName = /^\.[^/]+\.new$/;
 export const secretFileProblem = (file: string, what: string, cause?: unknown): GatewayError =>
   new GatewayError('business_error', `${file} ${what}`, cause === undefined ? {} : { cause });
 
-/** Folders with secret files, one for each part of a deployment: what is there is read and never changed. */
+/** Folders with secret files, one for each part of a deployment: what is there is read, and changed by `replace` alone. */
 export class SecretFiles {
   private readonly isRoot = process.getuid?.() === 0;
 
@@ -84,7 +84,7 @@ export class SecretFiles {
     return this.writeAs(file, content, link);
   }
 
-  /** The same for a file that is no secret, and may exist. */
+  /** The same for a file that may exist: one that is no secret, or is renewed. */
   replace(file: string, content: string): Promise<void> {
     return this.writeAs(file, content, rename);
   }

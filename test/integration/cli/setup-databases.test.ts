@@ -116,6 +116,23 @@ it('makes what every process starts with: the owner migrates, each process has i
   }
 });
 
+it("a node's login and database as docs/deployment.md has them for its own machine are reached by nobody else", async () => {
+  await removeAll();
+  const text = readFileSync(path.join(projectRoot, 'docs/deployment.md'), 'utf8');
+  const [, code = ''] = /```sql\n([\s\S]*?)```/.exec(text) ?? [];
+  const statements = code
+    .replace('…', 'b7f3a9d2c6e1')
+    .split(';')
+    .filter((statement) => statement.trim());
+  expect(statements.length).toBe(3);
+  for (const statement of statements) await sql(statement);
+  const own = Object.assign(new URL(server), { username: 'gateway_mpc_1', password: 'b7f3a9d2c6e1', pathname: '/gateway_mpc_1' });
+  expect(await sql('select current_user::text as login', own.toString())).toEqual([{ login: 'gateway_mpc_1' }]);
+  await sql(`create role gateway_mpc_2 login password 'b7f3a9d2c6e1'`);
+  const other = Object.assign(new URL(own), { username: 'gateway_mpc_2' });
+  await expect(sql('select 1', other.toString())).rejects.toThrow(/permission denied for database/);
+});
+
 it('makes nothing when it runs again, and only what is missing after an interrupted run', async () => {
   expect(await run()).toEqual([]);
   await sql('drop database gateway_mpc_2');

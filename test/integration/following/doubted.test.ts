@@ -3,9 +3,11 @@ import { type Hex, parseEther } from 'viem';
 import { EvmChainClient } from '../../../src/chains/evm/client';
 import { Agreement } from '../../../src/following/agreement';
 import { ChainAlarms } from '../../../src/following/chain-alarms';
+import { DoubtWatch } from '../../../src/following/doubt-watch';
 import { dropBlocks, moveCursor } from '../../../src/following/store';
 import { inTransaction } from '../../../src/platform/database';
 import { metrics } from '../../../src/platform/metrics';
+import { metricValue } from '../../metrics';
 import { type Falsify, startRpcProxy, type Withhold } from '../chains/rpc-proxy';
 import { until } from '../transfers/served';
 import { createFollowFixture, type FollowFixture } from './fixture';
@@ -192,6 +194,10 @@ describe('of two endpoints', () => {
     const { logged, chainAlarms } = newAlarms();
     await follow({ chainAlarms });
     expect(logged).toEqual(['account_used_elsewhere']);
+    const watch = new DoubtWatch({ chain: fixture.chain, database, chainAlarms });
+    await watch.report();
+    expect(await metricValue('gateway_accounts_used_elsewhere', { chain: 'ethereum' })).toBe(1);
+    watch.end();
     expect(chainAlarms.details['alarms:ethereum']).toContain(`${alice.accountId} (5 counted, 0 known)`);
 
     expect(await ledger.beginAttempt({ ...next, prepared: await onChain.prepareAttempt(next) })).toMatchObject({

@@ -8,6 +8,7 @@ import { send } from '../../../src/webhooks/http-client';
 import { TargetGuard, createTargetGuard } from '../../../src/webhooks/ssrf-guard';
 import { buildTransferRequest } from '../../factories';
 import { buildFunded, ethereum, expectProblem, type Tenant } from '../http/fixture';
+import { metricValue } from '../../metrics';
 import { createGroup } from '../mpc/certificates';
 import { createWebhookFixture, type Endpoint, type WebhookFixture } from './fixture';
 import { startReceiver, status, verify } from './receiver';
@@ -93,6 +94,8 @@ test('that a transfer waits for an operator arrives, signed, at who wants to kno
 
 test('a failed attempt is repeated when it is due, with the same id and body', async () => {
   fixture.receiver.replies.push(status(500, {}, 'boom'), status(429), status(404));
+  const counted = (outcome: string) => metricValue('gateway_webhook_attempts_total', { outcome });
+  const [failed, delivered] = [await counted('failed'), await counted('delivered')];
   await testEvent();
   await fixture.deliver(endpoint.webhookId);
   await fixture.deliver(endpoint.webhookId);
@@ -112,6 +115,7 @@ test('a failed attempt is repeated when it is due, with the same id and body', a
     500, 429, 404, 200,
   ]);
   expect(await shown()).toMatchObject({ failing_since: null });
+  expect([(await counted('failed')) - failed, (await counted('delivered')) - delivered]).toEqual([3, 1]);
 });
 
 test('the events of a transaction arrive in its order, also past a failure', async () => {

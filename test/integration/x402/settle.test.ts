@@ -7,6 +7,7 @@ import { ClientEntity } from '../../../src/auth/entity';
 import { buildAccount, buildWallet, fundAccount, randomAddress, setFeeLevels } from '../../factories';
 import { waitFor } from '../../stack/client';
 import { placeFactory, type UncreatedWallet, walletFactory, walletOf, wrapSignature } from '../../wallet-factory';
+import { metricValue } from '../../metrics';
 import { signed } from '../../x402';
 import { change } from '../../unit/x402/bodies';
 import { type Payers, startPayers } from '../dev/payers';
@@ -199,9 +200,16 @@ describe('at the end of the wait', () => {
     const body = await payment();
     const txId = await accepted(body);
     await begin(txId);
+    const labels = { scheme: 'exact', reason: 'settlement_pending' };
+    const counted = async () => [
+      await metricValue('gateway_x402_settlements_total', labels),
+      await metricValue('gateway_x402_settlement_duration_seconds_count', { outcome: 'settlement_pending' }),
+    ];
+    const [settlements = 0, durations = 0] = await counted();
     for (let times = 0; times < 2; times += 1)
       expect(await settle(body)).toMatchObject({ success: false, errorReason: 'settlement_pending', txId });
     expect(await statusOf(txId)).toBe('SIGNING');
+    expect(await counted()).toEqual([settlements + 2, durations + 2]);
   });
 });
 

@@ -10,8 +10,10 @@ import { loadRegistry } from '../../../src/chains/registry';
 import { getChains } from '../../../src/chains/registry/data';
 import { setUpFiles } from '../../../src/cli/setup/deployment-files';
 import { environmentExample } from '../../../src/platform/environment-example';
+import { readConfig, type VariableName } from '../../../src/platform/config';
 import { variables } from '../../../src/platform/variables';
 import { compose, composeText, mounts, secretFiles, type Service, services, words } from './compose-file';
+import { resolveCompose } from './resolve';
 
 const root = mkdtempSync(path.join(tmpdir(), 'compose-'));
 beforeAll(() => setUpFiles({ root, registry: loadRegistry('sandbox', ['ethereum']) }));
@@ -161,15 +163,48 @@ describe('secrets', () => {
 
 describe('networks', () => {
   it('reach Postgres, Temporal and the signing nodes from nowhere but the inside', () => {
-    for (const name of ['postgres', 'temporal', 'authoriser', 'databases', 'migrate'])
-      expect(get(name).networks).toEqual(['core']);
-    for (const network of ['core', 'mpc']) expect(compose.networks[network]).toEqual({ internal: true });
+    for (const name of ['postgres', 'temporal', 'databases', 'migrate']) expect(get(name).networks).toEqual(['core']);
+    expect(get('authoriser').networks).toEqual(['core', 'telemetry']);
+    for (const network of ['core', 'mpc', 'telemetry']) expect(compose.networks[network]).toEqual({ internal: true });
     expect(names(({ networks = [] }) => networks.includes('mpc'))).toEqual([
       ...['mpc-node-1', 'mpc-node-2', 'mpc-node-3'],
       ...ofNodeOperators,
     ]);
     expect(names(({ ports }) => ports !== undefined)).toEqual(['temporal-ui', 'api']);
     expect(get('setup').network_mode).toBe('none');
+  });
+
+  it('have one from which the processes are reached, and nothing else', () => {
+    expect(names(({ networks = [] }) => networks.includes('telemetry'))).toEqual(processes.map(([name]) => name));
+  });
+});
+
+describe('traces', () => {
+  /** One for all processes would give all of them the same name. */
+  const leftOut = ['OTEL_SERVICE_NAME'];
+  const ofTraces = Object.keys(variables).filter((name) => /^OTEL_/.test(name) && !leftOut.includes(name));
+  const given = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318',
+    OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20x',
+    OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+    OTEL_TRACES_SAMPLER_ARG: '0.05',
+    API_TRUST_TRACEPARENT: 'true',
+  };
+
+  it.each(processes)('of %s are configured by the variables of the whole, and off without them', (name, { environment = {} }) => {
+    for (const variable of ofTraces) expect([variable, environment[variable]]).toEqual([variable, `\${${variable}:-}`]);
+    const read = (values: Record<string, string>) =>
+      readConfig(ofTraces as VariableName[], resolveCompose(values).services[name]?.environment) as Record<string, unknown>;
+    expect(read({})).toMatchObject({ OTEL_EXPORTER_OTLP_ENDPOINT: undefined, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: undefined });
+    expect(read(given)).toMatchObject({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318', OTEL_TRACES_SAMPLER_ARG: 0.05 });
+    expect(environment).not.toHaveProperty('OTEL_SERVICE_NAME');
+    expect('API_TRUST_TRACEPARENT' in environment).toBe(name === 'api');
+  });
+
+  it('are of processes alone: jobs and commands export none', () => {
+    const others = services.filter(([name]) => !processes.some(([process]) => process === name));
+    for (const [name, { environment = {} }] of others)
+      expect([name, Object.keys(environment).filter((variable) => variable.startsWith('OTEL_'))]).toEqual([name, []]);
   });
 });
 
@@ -237,6 +272,35 @@ describe('the commands of operators', () => {
       if (variable !== 'GATEWAY_OPERATOR') expect([variable, value]).toEqual([variable, own[variable]]);
     expect(mounts(get(`mpc-${node}`))).toEqual(mounts(get(`mpc-node-${node}`)).filter(({ isReadOnly }) => isReadOnly));
   });
+});
+
+it('what runs for long restarts when it ends, until somebody stops it, and jobs do not', () => {
+  const ofTry = ['first-client', 'faucet'];
+  const jobsOfStart = ['setup', 'databases', 'migrate', 'temporal-schema', 'temporal-setup'];
+  expect(names(({ restart }) => restart === 'no').sort()).toEqual([...jobsOfStart, ...ofOperators, ...ofTry].sort());
+  expect(names(({ restart }) => restart === 'unless-stopped')).toEqual([
+    ...['postgres', 'temporal', 'temporal-ui', ...processes.map(([name]) => name), 'chain-ethereum', 'chain-base'],
+  ]);
+  // those that have something to finish get more than the 10 s of the engine
+  for (const name of ['postgres', 'temporal']) expect(get(name).stop_grace_period).toBe('60s');
+});
+
+it('without the profile `try`, addresses of chains are asked for in one sentence that names all variables', async () => {
+  const { command = [], environment } = resolveCompose({ CHAINS: 'ethereum,base,bitcoin' }).services.setup as Service;
+  const [program, ...args] = command.map((word) => (word === '/secrets' ? path.join(root, 'none') : word));
+  const env = { PATH: process.env.PATH, ...environment };
+  const refused = (await promisify(execFile)(program ?? '', args, { cwd: projectRoot, env }).catch(
+    (error: unknown) => error,
+  )) as {
+    code: number;
+    stdout: string;
+    stderr: string;
+  };
+  expect(refused).toMatchObject({ code: 78, stdout: '' });
+  expect(refused.stderr).toBe(
+    'gateway: CHAIN_ETHEREUM_RPC_URLS and CHAIN_BASE_RPC_URLS and CHAIN_BITCOIN_RPC_URLS are required: RPC urls of ethereum and base and bitcoin, separated by commas\n',
+  );
+  expect(existsSync(path.join(root, 'none'))).toBe(false);
 });
 
 it('processes get longer to stop than they take, in seconds', () => {

@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { parse } from 'yaml';
 import { projectRoot } from '../../../dev/paths';
-import { compose, services } from './compose-file';
+import { compose, type Service, services } from './compose-file';
 
 const documents = ['docs/deployment.md', 'docs/upgrades.md'].map((name) => readFileSync(path.join(projectRoot, name), 'utf8'));
 const text = documents.join('\n');
@@ -67,6 +68,28 @@ describe('docs/deployment.md and docs/upgrades.md', () => {
     const replaced = services.filter(([, { build, restart, profiles }]) => build && restart !== 'no' && !profiles);
     expect([...order].sort()).toEqual(replaced.map(([name]) => name).sort());
     expect(order).toEqual(['mpc-node-1', 'mpc-node-2', 'mpc-node-3', 'authoriser', 'worker', 'api']);
+  });
+
+  it('what it adds to observe the processes is on the network from which they are reached, with files that there are', () => {
+    const section = /^## Observability\n([\s\S]*?)^## /m.exec(text)?.[1] ?? '';
+    const added = parse(/```yaml\n([\s\S]*?)```/.exec(section)?.[1] ?? '') as { services: Record<string, Service> };
+    expect(Object.keys(added.services)).toEqual(['prometheus', 'collector']);
+    for (const { networks = [], volumes = [] } of Object.values(added.services)) {
+      expect(networks).toContain('telemetry');
+      for (const network of networks) expect(compose.networks).toHaveProperty([network]);
+      for (const [, file = ''] of volumes.map((it) => it.split(':')[0]?.match(/^\.\/(.*)$/) ?? []))
+        // written by whoever adds them
+        expect([file, existsSync(path.join(projectRoot, file)) || /^(prometheus|collector)\.yml$/.test(file)]).toEqual([
+          file,
+          true,
+        ]);
+    }
+    const scraped = services.filter(([, { environment }]) => environment?.METRICS_PORT !== undefined).map(([name]) => name);
+    const [row = ''] = /^\| metrics .*$/m.exec(section) ?? [];
+    expect(row.match(/`[a-z0-9-]+`/g)?.map((name) => name.slice(1, -1))).toEqual(scraped);
+    expect(row).toContain(`port ${compose.services.api?.environment?.METRICS_PORT}`);
+    for (const file of section.match(/`monitoring\/[\w.]+`/g) ?? [])
+      expect(existsSync(path.join(projectRoot, file.slice(1, -1)))).toBe(true);
   });
 
   it('names scripts of package.json alone', () => {

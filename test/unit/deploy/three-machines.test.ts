@@ -8,6 +8,7 @@ import { loadRegistry } from '../../../src/chains/registry';
 import { setUpFiles } from '../../../src/cli/setup/deployment-files';
 import { findKekWeakness, findPasswordWeakness } from '../../../src/cli/setup/weakness';
 import { nodeIndexes } from '../../../src/messages/nodes';
+import { shellBlocks } from '../documents/shell-blocks';
 import { Identity, readNodeKeys } from '../../../src/mpc/identity';
 
 const documented = readFileSync(path.join(projectRoot, 'docs/deployment.md'), 'utf8');
@@ -20,7 +21,7 @@ const commandsOf = (who: 'operator' | 'gateway'): string => {
 
 /** A command within a sentence. */
 const commandOf = (start: string): string => {
-  const [, code] = new RegExp(`\`(${start}[^\`]+)\``).exec(documented) ?? [];
+  const [, code] = new RegExp(`\`(${start}[^\`]*)\``).exec(documented) ?? [];
   if (code === undefined) throw new Error(`docs/deployment.md has no command ${start}`);
   return code;
 };
@@ -29,13 +30,20 @@ const root = mkdtempSync(path.join(tmpdir(), 'three-machines-'));
 const inRoot = (...names: string[]) => path.join(root, ...names);
 const read = (...names: string[]) => readFileSync(inRoot(...names), 'utf8');
 const shell = (code: string, cwd: string) => execFileSync('bash', ['-euo', 'pipefail', '-c', code], { cwd, stdio: 'pipe' });
+/** The command `gateway` is that of the sources under test. */
+const gateway = [
+  'gateway() { node "$GATEWAY" "$@"; }',
+  'export GATEWAY_ENV=sandbox CHAINS=ethereum CHAIN_ETHEREUM_RPC_URLS=http://127.0.0.1:1 GATEWAY',
+  `GATEWAY=${path.join(projectRoot, 'bin/gateway.js')}`,
+].join('\n');
 const setUp = (folder = 'deployment') => setUpFiles({ root: inRoot(folder), registry: loadRegistry('sandbox', ['ethereum']) });
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 (findOnPath('openssl') ? it : it.skip)(
   'what docs/deployment.md says for three machines makes three nodes with keys that only they have (skipped where openssl is not installed)',
   async () => {
-    await setUp();
+    const [first] = shellBlocks('docs/deployment.md').filter(({ section }) => section === 'Files');
+    shell(`${gateway}\n${first?.code}`, root);
     shell(commandOf('cp -a'), root);
     for (const index of nodeIndexes) {
       mkdirSync(inRoot(`operator-${index}`));
@@ -58,6 +66,26 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
     }
     for (const process of ['api', 'worker', 'authoriser', 'operator'])
       expect([...readNodeKeys(read('deployment', process, 'node_certs')).keys()].sort()).toEqual([1, 2, 3]);
+    // the authority of the nodes is renewed in the copy, and signs requests for the keys that the nodes have
+    shell(`${gateway}\n${commandOf('gateway setup files --out whole')} --renew node`, root);
+    const sign = commandsOf('gateway').replaceAll('deployment/setup/', 'whole/setup/');
+    for (const index of nodeIndexes) {
+      const request = commandsOf('operator').trim().split('\n').at(-1) ?? '';
+      shell(request.replaceAll('mpc-node-1', `mpc-node-${index}`), inRoot(`operator-${index}`));
+      copyFileSync(inRoot(`operator-${index}`, `mpc-node-${index}.csr`), inRoot(`mpc-node-${index}.csr`));
+      rmSync(inRoot('deployment', `mpc-node-${index}`, 'tls_ca'));
+      copyFileSync(inRoot('whole', `mpc-node-${index}`, 'tls_ca'), inRoot('deployment', `mpc-node-${index}`, 'tls_ca'));
+    }
+    const former = read('deployment', 'api', 'node_certs');
+    shell(sign, root);
+    expect(read('deployment', 'api', 'node_certs')).not.toBe(former);
+    for (const index of nodeIndexes) {
+      const given = (name: string) => read('deployment', `mpc-node-${index}`, name);
+      const key = read(`operator-${index}`, 'tls_key').trim();
+      const files = { index, key, cert: given('tls_cert'), ca: given('tls_ca'), peerCerts: given('node_certs') };
+      expect(() => new Identity(files)).not.toThrow();
+      expect(() => new Identity({ ...files, peerCerts: former })).toThrow();
+    }
     await expect(setUp()).rejects.toThrow(/mpc-node-1.* was made before and is missing now/);
 
     // a release that needs two more files: the copy of before gets them, and nothing else

@@ -7,14 +7,26 @@ export interface ShellBlock {
   /** The heading above it. */
   section: string;
   code: string;
+  /** The word after `sh`: whose shell it is. */
+  who: string;
 }
 
-/** The code for a shell of a document, in its order. @param document path in the project */
+/** The code for a shell of a document, in its order, also that within lists. @param document path in the project */
 export function shellBlocks(document: string): ShellBlock[] {
   const text = readFileSync(path.join(projectRoot, document), 'utf8');
-  return [...text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(({ index, 1: code = '' }) => {
-    const above = text.slice(0, index).replace(/^```[\s\S]*?^```$/gm, '');
-    const headings = [...above.matchAll(/^#+ (.*)$/gm)];
-    return { document, section: headings.at(-1)?.[1] ?? '', code };
-  });
+  return [...text.matchAll(/^( *)```sh( \w+)?\n([\s\S]*?)^\1```$/gm)].map(
+    ({ index, 1: indent = '', 2: who = '', 3: code = '' }) => {
+      const above = text.slice(0, index).replace(/^( *)```[\s\S]*?^\1```$/gm, '');
+      const headings = [...above.matchAll(/^#+ (.*)$/gm)];
+      const own = code.replace(new RegExp(`^${indent}`, 'gm'), '');
+      return { document, section: headings.at(-1)?.[1] ?? '', code: own, who: who.trim() };
+    },
+  );
+}
+
+/** Code within sentences that begins with one of these words, each once. */
+export function inlineCommands(document: string, programs: readonly string[]): string[] {
+  const text = readFileSync(path.join(projectRoot, document), 'utf8').replace(/^( *)```[\s\S]*?^\1```$/gm, '');
+  const found = [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
+  return [...new Set(found.filter((code) => programs.some((program) => code.startsWith(`${program} `))))];
 }

@@ -4,6 +4,7 @@ import path from 'node:path';
 import pino from 'pino';
 import { JournalMark } from '../../../src/mpc/journal-mark';
 import { MarkWatch } from '../../../src/mpc/mark-watch';
+import { metricValue } from '../../metrics';
 
 describe('a journal mark that cannot be written', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'mark-watch-'));
@@ -31,9 +32,11 @@ describe('a journal mark that cannot be written', () => {
     await fails(2, mark);
     expect(() => watch.assertWritable()).toThrow(expect.objectContaining({ code: 'journal_behind' }));
     expect(alarms()).toBe(1);
+    expect(await metricValue('gateway_mpc_journal_mark_unwritable')).toBe(1);
     rmdirSync(obstacle);
     await mark.rewrite();
     expect(() => watch.assertWritable()).not.toThrow();
+    expect(await metricValue('gateway_mpc_journal_mark_unwritable')).toBe(0);
     expect(await new JournalMark(file, 1).read()).toMatchObject({ entry: { number: 2 } });
     // a later failure is another alarm
     mkdirSync(obstacle);

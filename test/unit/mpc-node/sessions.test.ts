@@ -11,6 +11,7 @@ import { sessionLimits } from '../../../src/mpc/session-slots';
 import type { SessionTask } from '../../../src/mpc/session-task';
 import { encodeProposal, encodeRoster, type SessionParams } from '../../../src/mpc/session-params';
 import { newKeyPair } from '../../keys';
+import { metricValue } from '../../metrics';
 
 const params = (initiator: NodeIndex, participants: NodeIndex[] = [1, 2]): SessionParams => ({
   protocol: 'ecdsa-secp256k1',
@@ -161,6 +162,29 @@ describe('Sessions', () => {
     await net.idle();
     expect(new Set(net.opened).size).toBe(1);
     expect(net.opened).toHaveLength(3);
+  });
+
+  test('sessions are counted by role and outcome, with those that run', async () => {
+    const count = (name: string, labels: Record<string, string>) =>
+      metricValue(`gateway_mpc_${name}`, { kind: 'sign', ...labels });
+    const read = async () => [
+      await count('sessions_total', { role: 'initiator', outcome: 'done' }),
+      await count('sessions_total', { role: 'participant', outcome: 'done' }),
+      await count('sessions_total', { role: 'initiator', outcome: 'signers_unavailable' }),
+      await count('session_duration_seconds_count', { role: 'initiator' }),
+    ];
+    const before = await read();
+    let active = 0;
+    net.processing = async (self, round) => {
+      if (self === 1 && round === 2) active = await count('sessions_active', {});
+    };
+    await net.initiate(1);
+    await net.idle();
+    net.deliver = () => Promise.reject(new GatewayError('signers_unavailable', 'node 2 is not reachable'));
+    await expect(net.initiate(1)).rejects.toMatchObject({ code: 'signers_unavailable' });
+    await net.idle();
+    expect((await read()).map((value, index) => value - (before[index] ?? 0))).toEqual([1, 1, 1, 1]);
+    expect([active, await count('sessions_active', {})]).toEqual([2, 0]);
   });
 
   test('a refusal of the transaction reaches the initiator with its code; no session is left open', async () => {

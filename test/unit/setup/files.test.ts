@@ -15,7 +15,7 @@ import path from 'node:path';
 import { loadRegistry } from '../../../src/chains/registry';
 import { getFamily } from '../../../src/chains/families';
 import { certify, certifyAuthority, newCertificateKey } from '../../../src/cli/setup/certificates';
-import { setUpFiles } from '../../../src/cli/setup/deployment-files';
+import { authorities, setUpFiles } from '../../../src/cli/setup/deployment-files';
 import { newEd25519Key } from '../../../src/cli/setup/new-secrets';
 import { Identity } from '../../../src/mpc/identity';
 import { NodeLimits } from '../../../src/mpc/limits';
@@ -129,6 +129,50 @@ describe('what is missing', () => {
       await expect(run()).rejects.toThrow(`${file(name)} was made before and is missing now`);
     },
   );
+});
+
+describe('an authority that is renewed', () => {
+  beforeEach(run);
+
+  it.each(authorities)(
+    'signs the certificates below it again, for the same keys, and nothing else changes: %s',
+    async (renew) => {
+      const before = everything();
+      const written = await setUpFiles({ root, registry, renew });
+      const after = everything();
+      expect(Object.keys(after)).toEqual(Object.keys(before));
+      expect(
+        Object.keys(after)
+          .filter((name) => after[name] !== before[name])
+          .sort(),
+      ).toEqual([...written].sort());
+      // no key but its own
+      expect(written.filter((name) => name.endsWith('_key'))).toEqual([`setup/${renew}_ca_key`]);
+      expect(written.length).toBeGreaterThan(3);
+      // all fit each other, each is valid for the same name and key, and belongs to the same user as before
+      expect(await run()).toEqual([]);
+      const keyOf = (text = '') => new X509Certificate(text).publicKey.export({ type: 'spki', format: 'pem' });
+      for (const name of written.filter((it) => it.endsWith('_cert') && !it.startsWith('setup/')))
+        expect([name, keyOf(after[name])]).toEqual([name, keyOf(before[name])]);
+      if (isRoot) for (const name of written) expect(statSync(file(name)).uid).toBe(name.startsWith('setup/') ? 0 : 1000);
+    },
+  );
+
+  it('may have expired, and takes the place of one that was renewed in part', async () => {
+    const key = await newCertificateKey();
+    put('setup/temporal_ca_key', key);
+    put('setup/temporal_ca_cert', await certifyAuthority(key, 'custody-gateway Temporal'));
+    await expect(run()).rejects.toThrow(/was not signed by the authority beside it/);
+    await setUpFiles({ root, registry, renew: 'temporal' });
+    expect(await run()).toEqual([]);
+  });
+
+  it('makes nothing where a secret was lost', async () => {
+    rmSync(file('mpc-node-1/kek'));
+    const before = everything();
+    await expect(setUpFiles({ root, registry, renew: 'node' })).rejects.toThrow('was made before and is missing now');
+    expect(everything()).toEqual(before);
+  });
 });
 
 describe('what is there is refused, with its name', () => {

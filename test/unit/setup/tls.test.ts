@@ -1,10 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { connect, createServer, type Server } from 'node:tls';
 import { loadRegistry } from '../../../src/chains/registry';
-import { setUpFiles } from '../../../src/cli/setup/deployment-files';
+import { type Authority, setUpFiles } from '../../../src/cli/setup/deployment-files';
 
 /** The certificates that `gateway setup files` makes, in real handshakes of mutual TLS. */
 const root = mkdtempSync(path.join(tmpdir(), 'setup-tls-'));
@@ -87,4 +87,23 @@ it('signing nodes reach each other by the names of the compose file', async () =
   const peer = { servername: 'mpc-node-2', ca: 'mpc-node-1/tls_ca', own: ['mpc-node-1/tls_key', 'mpc-node-1/tls_cert'] as const };
   expect(await call(port, peer)).toBe('hello mpc-node-1');
   await expect(call(port, { ...peer, servername: 'mpc-node-3' })).rejects.toThrow();
+});
+
+describe('a renewed authority', () => {
+  const renew = (authority: Authority) => setUpFiles({ root, registry: loadRegistry('sandbox', ['ethereum']), renew: authority });
+
+  it.each(['temporal', 'node'] as const)('refuses certificates of the former one: %s', async (authority) => {
+    const ofTemporal = authority === 'temporal';
+    const server = ofTemporal ? temporal : (['mpc-node-2/tls_key', 'mpc-node-2/tls_cert', 'mpc-node-2/tls_ca'] as const);
+    const [ca, key, cert] = ofTemporal
+      ? ['api/temporal_ca', 'api/temporal_key', 'api/temporal_cert']
+      : ['mpc-node-1/tls_ca', 'mpc-node-1/tls_key', 'mpc-node-1/tls_cert'];
+    const servername = ofTemporal ? 'temporal' : 'mpc-node-2';
+    const former = path.join(root, 'former_cert');
+    copyFileSync(path.join(root, cert), former);
+    await renew(authority);
+    const port = await serve(server);
+    expect(await call(port, { servername, ca, own: [key, cert] })).toBe(`hello ${ofTemporal ? 'api' : 'mpc-node-1'}`);
+    await expect(call(port, { servername, ca, own: [key, 'former_cert'] })).rejects.toThrow();
+  });
 });

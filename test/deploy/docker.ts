@@ -1,0 +1,89 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage } from 'node:http';
+import path from 'node:path';
+import type { Containers } from './containers';
+
+/** What a command line of `docker compose` asks for. */
+export type Asked =
+  | { act: 'run' | 'exec'; service: string; words: string[]; entrypoint: string[] | null; binds: string[] }
+  | { act: 'stop' | 'start' | 'restart' | 'up'; services: string[] }
+  | { act: 'build' };
+
+const withoutMeaningHere = ['--rm', '--no-deps', '-T', '-d', '--wait'];
+
+/** @throws Error for what the documents do not use */
+export function parseDocker([program, act = '', ...args]: readonly string[]): Asked {
+  if (program !== 'compose') throw new Error(`docker ${program} is not known here`);
+  const binds: string[] = [];
+  let entrypoint: string[] | null = null;
+  const rest = [...args];
+  while (rest[0]?.startsWith('-')) {
+    const option = rest.shift() ?? '';
+    if (option === '-v') binds.push(rest.shift() ?? '');
+    else if (option === '--entrypoint') entrypoint = [rest.shift() ?? ''];
+    else if (!withoutMeaningHere.includes(option)) throw new Error(`docker compose ${act} ${option} is not known here`);
+  }
+  if (act === 'build') return { act };
+  const [service, ...words] = rest;
+  // of all services at once, which the text advises against
+  if (service === undefined) throw new Error(`docker compose ${act} names no service`);
+  if (act === 'run' || act === 'exec') return { act, service, words, entrypoint, binds };
+  if (act === 'stop' || act === 'start' || act === 'restart') return { act, services: rest };
+  if (act === 'up' && args.includes('--wait')) return { act, services: rest };
+  throw new Error(`docker compose ${act} is not known here`);
+}
+
+const quote = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
+
+/**
+ * A program `docker` for code of the documents: it carries out `docker compose` with the containers of this run. A command in a container has
+ * the input and output of the caller.
+ * @param folder gets the program
+ * @returns a function that ends it
+ */
+export async function serveDocker(containers: Containers, folder: string): Promise<() => void> {
+  const carryOut = async (asked: Asked): Promise<string> => {
+    if (asked.act === 'build') return 'true';
+    if ('words' in asked)
+      // `exec` runs the words alone, `run` after what the image or the service begins with
+      return (await containers.commandLine(asked.service, { ...asked, entrypoint: asked.act === 'exec' ? [] : asked.entrypoint }))
+        .map(quote)
+        .join(' ');
+    const { act, services } = asked;
+    if (act !== 'start')
+      for (const name of [...services].reverse()) if (containers.isRunning(name)) await containers.stopWell(name);
+    // at once: some are healthy only when others are
+    if (act !== 'stop') await Promise.all(services.map((name) => containers.startHealthy(name)));
+    return 'true';
+  };
+  mkdirSync(folder, { recursive: true });
+  const socket = path.join(folder, 'docker.socket');
+  const server = createServer((request, response) => {
+    readAll(request)
+      .then((body) => carryOut(parseDocker(body.split('\0').slice(0, -1))))
+      .then(
+        (line) => response.end(line),
+        (error: unknown) => response.writeHead(500).end(error instanceof Error ? error.message : String(error)),
+      );
+  });
+  // a restart takes longer than a request of a browser
+  server.requestTimeout = 0;
+  await new Promise<void>((resolve) => server.listen(socket, resolve));
+  const program = path.join(folder, 'docker');
+  const request = `curl -sS --fail-with-body --max-time 600 --unix-socket ${quote(socket)} --data-binary @- http://docker/`;
+  writeFileSync(
+    program,
+    `#!/usr/bin/env bash\nset -euo pipefail\nline=$(printf '%s\\0' "$@" | ${request}) || { echo "$line" >&2; exit 1; }\neval "exec $line"\n`,
+  );
+  chmodSync(program, 0o755);
+  return () => {
+    server.close();
+    server.closeAllConnections();
+  };
+}
+
+async function readAll(request: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const chunk of request) text += String(chunk);
+  return text;
+}
