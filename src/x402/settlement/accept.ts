@@ -1,6 +1,7 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import type { GetFamily } from '../../chains/family';
 import type { PaymentRequest } from '../../chains/payments';
+import { toSettlementAction } from '../../chains/settlement-action';
 import { toReconcileRequired } from '../../orders/reconcile-required';
 import type { WorkflowOutbox } from '../../outbox/outbox';
 import { inTransaction, requestTransaction } from '../../platform/database';
@@ -15,7 +16,7 @@ import { TransactionEntity } from '../../transactions/entity';
 import type { Reason } from '../reasons';
 import { type GoodPayment, unnamedReason } from '../verify';
 import { isApprovalWithinLimits, lockApprovals } from './approval-limits';
-import { claimPayment, type NewSettlement, toAction } from './claim';
+import { claimPayment, type NewSettlement } from './claim';
 import { type PaymentKey } from './claimed';
 import { checkGasBudget } from './gas-budget';
 import { lockCreation } from './open-deployment';
@@ -128,7 +129,7 @@ async function boundGas(
   const source = { chain: chain.name, accountId: settler.accountId, addressKey: settler.addressKey };
   const family = getFamily(chain.family);
   const outputs = [{ recipient: payTo, tokenContract: token.contract, amount }];
-  const gasBound = await family.bound(manager, { chain, source, token, outputs, action: toAction(payment) });
+  const gasBound = await family.bound(manager, { chain, source, token, outputs, action: toSettlementAction(payment) });
   if (topUp === 0n) return { gasBound, topUpFeeBound: 0n };
   const given = [{ recipient: payer, tokenContract: null, amount: topUp }];
   return { gasBound, topUpFeeBound: await family.bound(manager, { chain, source, token: chain.native, outputs: given }) };
