@@ -441,7 +441,7 @@ describe('after the database was restored', () => {
     await recordDoubtedOrdinal(fixture.database.manager, owner, { reported: 3n, expected: 0n });
     expect(await asked(await payment())).toMatchObject({
       status: 503,
-      answer: { code: 'reconcile_required', message: expect.stringContaining('an operator must reconcile them') as string },
+      answer: { code: 'reconcile_required', detail: expect.stringContaining('an operator must reconcile them') as string },
     });
     expect(await settlementsOf(seller)).toEqual([]);
     await dropDoubtedOrdinal(fixture.database.manager, owner, 3n);
