@@ -39,6 +39,7 @@ export const auditActions = [
   'account.enabled',
   'account.consolidation_begun',
   'account.count_accepted',
+  'account.reconciled',
   'asset.added',
   'asset.unfrozen',
   'client.created',

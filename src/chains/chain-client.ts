@@ -243,10 +243,16 @@ export interface ChainClient {
    */
   effectAtEach(item: EffectRequest): Promise<(InclusionEffect | null)[]>;
   /**
-   * What an address has at the newest block, atomic units. `token`: its contract; null: the native coin. Absent in a family that is not asked.
+   * What an address has at the newest block that the follower reads, atomic units. `token`: its contract; null: the native coin. Absent in a
+   * family whose balances consist of outputs.
    * @throws GatewayError chain_unavailable.
    */
   balance?(address: string, token: string | null): Promise<bigint>;
+  /**
+   * Those of these outputs, as reservations name them, that are in a block and not spent by one. Absent in other families.
+   * @throws GatewayError chain_unavailable.
+   */
+  unspent?(resources: string[]): Promise<Set<string>>;
   /** null: the chain has no such block (yet), or has skipped the number. */
   block(number: number): Promise<ChainBlock | null>;
   /** How many endpoints show this block at its height; absent with one endpoint, and then there is nothing to compare. */

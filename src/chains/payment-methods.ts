@@ -2,7 +2,7 @@ import { evmAuthoriser } from './evm/authorise/payload';
 import { evmFamily } from './evm/family';
 import { eip3009 } from './evm/payments/eip3009';
 import { permit2 } from './evm/payments/permit2';
-import type { NamedSettler, PaymentAuthoriser, PaymentMethod, PaymentRequest, PaymentScheme } from './payments';
+import type { NamedSettler, PayloadType, PaymentAuthoriser, PaymentMethod, PaymentRequest, PaymentScheme } from './payments';
 import { solanaAuthoriser } from './solana/authorise/payload';
 import { solanaFamilies } from './solana/family';
 import { signedTransaction } from './solana/payments/transaction';
@@ -32,6 +32,17 @@ export function findPaymentMethod(
   { payloadType, scheme }: Pick<PaymentRequest, 'payloadType' | 'scheme'>,
 ): PaymentMethod | undefined {
   return methods.get(family)?.find((method) => method.payloadType === payloadType && method.schemes.includes(scheme));
+}
+
+/** What a payment is whose settlement is of this method; undefined: the family has no such method. */
+export function findPaymentForm(
+  family: ChainFamily,
+  method: string,
+): { method: PaymentMethod; payloadType: PayloadType; scheme: PaymentScheme } | undefined {
+  for (const candidate of methods.get(family) ?? [])
+    for (const scheme of candidate.schemes)
+      if (candidate.settlementMethod(scheme) === method) return { method: candidate, payloadType: candidate.payloadType, scheme };
+  return undefined;
 }
 
 const authorisers: ReadonlyMap<ChainFamily, PaymentAuthoriser> = new Map([

@@ -109,6 +109,11 @@ export interface PaymentIdentity {
   identity: string;
   /** Every field of the message that its payer has signed, however they were written; and what `extra` asks of that message. */
   signed: string;
+  /**
+   * The same as the bytes of its settlement say it, with the signature; null: it is not well formed, or `extra` asks for what the message does
+   * not say.
+   */
+  authorisation: string | null;
 }
 
 export interface NamedSettler {

@@ -115,7 +115,7 @@ export async function dropDoubtedOrdinal(
 /** More are not reported. */
 const maxDoubted = 100;
 
-/** Those that a transfer has met within the last day, on one chain or on all, and of one account or of all. */
+/** Those that are not explained yet, on one chain or on all, and of one account or of all: nothing is accepted for them. */
 export async function findDoubtedOrdinals(
   manager: EntityManager,
   chain: string | null = null,
@@ -123,7 +123,7 @@ export async function findDoubtedOrdinals(
 ): Promise<DoubtedOrdinal[]> {
   const rows = await manager.query<{ chain: string; account_id: string; reported: string; expected: string }[]>(
     `select chain, account_id, reported, expected from doubted_ordinals
-      where ($1::text is null or chain = $1) and ($2::uuid is null or account_id = $2) and seen_at > now() - interval '1 day'
+      where ($1::text is null or chain = $1) and ($2::uuid is null or account_id = $2)
       order by since limit ${maxDoubted}`,
     [chain, account],
   );

@@ -190,6 +190,10 @@ export interface DescribedSettlement {
   contract: string;
   /** The contract that is called before, to create the payer's wallet, in the form shown to clients; absent: none is. */
   factory?: string;
+  /** As it was asked for. */
+  action: SettlementAction;
+  /** Every field of what the payer has signed, with the signature; equal to that of `PaymentIdentity`. */
+  authorisation: string;
 }
 
 /** A payment that somebody else carries out. */

@@ -2,26 +2,20 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Client } from '@temporalio/client';
 import type { DataSource } from 'typeorm';
-import type { ChainClient } from '../chains/chain-client';
-import type { AccountOnChain } from '../ledger/compare-with-chain';
+import type { AccountOnChain, LedgerDifference } from '../ledger/compare-with-chain';
 import { verifyLedger } from '../ledger/verify';
 import { type NodeIndex, nodeIndexes, quorum } from '../messages/nodes';
 import type { SigningClaims } from '../messages/order';
 import type { NodeKeys } from '../mpc/identity';
 import type { NodeJournal } from '../mpc/journal-answer';
-import { ConfigError } from '../platform/config';
-import { GatewayError } from '../platform/errors';
 import { mapBounded } from '../platform/map-bounded';
 import type { GetClient } from './explain/chain';
 import { readNodeJournals } from './node-journals';
+import { AskedChains, Balances } from './reconcile-balances';
+import { compareDoubts, type ExplainedDoubt } from './reconcile-doubts';
 
 /** Something that two of books, journals and chains say differently. */
-export interface Difference {
-  check: string;
-  subject: string;
-  expected: string;
-  actual: string;
-}
+export type Difference = LedgerDifference;
 
 /** What was compared, and what of it differs. */
 export interface Equality {
@@ -39,6 +33,8 @@ export interface Equality {
   balances: number;
   /** Chains of these accounts that were not asked for balances. */
   notAsked: string[];
+  /** Accounts of which a chain has counted more transactions than the books had, and the books now have them all, or the chain counts no more. */
+  explained: ExplainedDoubt[];
   /** What differed at every reading. */
   differences: Difference[];
 }
@@ -64,7 +60,8 @@ export interface EqualityOptions {
 
 interface RebuiltTransfer {
   tx_id: string;
-  account_id: string;
+  /** Whose balance it changes: of a settlement that of its settler. null: the database does not have it. */
+  account_id: string | null;
   is_open: boolean;
 }
 
@@ -107,18 +104,26 @@ async function compareOnce(options: EqualityOptions): Promise<Equality> {
     compareJournals(database, txId, await readJournals(txId), needed),
   );
   differences.push(...journals.flat());
-  const balances = new Balances(getClient);
-  const accountIds = [...new Set(rebuilt.map(({ account_id: id }) => id))];
+  const chains = new AskedChains(getClient);
+  const balances = new Balances(database.manager, chains);
+  const doubts = await compareDoubts(database.manager, chains);
+  differences.push(...doubts.differences);
+  const accountIds = [...new Set([...rebuilt.flatMap(({ account_id: id }) => id ?? []), ...doubts.accountIds])];
   const balanceOnChain = (account: AccountOnChain) => balances.read(account);
   differences.push(
     ...(await verifyLedger(database.manager, { balanceOnChain, accountIds, limit: maxDifferences })),
     ...balances.problems,
+    ...chains.problems,
   );
   const open = rebuilt.filter(({ is_open: isOpen }) => isOpen).length;
-  const { count, notAsked } = balances;
+  const { count } = balances;
+  const notAsked = new Set([...chains.notAsked, ...balances.notAsked]);
   const [transfers, older] = [rebuilt.length, counts.rebuilt - rebuilt.length];
   const { acceptedAsMissing } = counts;
-  return { orders, transfers, older, acceptedAsMissing, open, balances: count, notAsked: [...notAsked].sort(), differences };
+  return {
+    ...{ orders, transfers, older, acceptedAsMissing, open, balances: count, notAsked: [...notAsked].sort(), differences },
+    explained: doubts.explained,
+  };
 }
 
 /** By the audit log, from which nothing is removed. */
@@ -135,7 +140,9 @@ async function countSubjects(database: DataSource): Promise<{ rebuilt: number; a
 /** The newest ones. */
 const findRebuilt = (database: DataSource, maxTransfers: number): Promise<RebuiltTransfer[]> =>
   database.query<RebuiltTransfer[]>(
-    `select t.tx_id, t.account_id, t.ended_at is null as is_open
+    `select t.tx_id, t.ended_at is null as is_open,
+            coalesce(t.account_id, (select a.account_id from settlers s join accounts a using (account_id)
+                                     where s.chain = t.chain and a.address = t.sender_address limit 1)) as account_id
        from audit_events e join transactions t on t.tx_id::text = e.subject_id
       where e.action = 'orders.rebuilt' and e.subject_type = 'transaction'
       group by t.tx_id order by max(e.at) desc limit $1`,
@@ -197,53 +204,4 @@ async function compareJournals(
     differences.push({ check, subject: `${txId} attempt ${attempt}`, expected: String(quorum), actual: String(nodes) });
   }
   return differences;
-}
-
-/** Reads balances from the chains that can be asked. */
-class Balances {
-  count = 0;
-  readonly notAsked = new Set<string>();
-  readonly problems: Difference[] = [];
-  private readonly clients = new Map<string, ChainClient | null>();
-
-  constructor(private readonly getClient: GetClient) {}
-
-  async read({ chain, address, symbol, contractAddress }: AccountOnChain): Promise<bigint | null> {
-    const client = this.find(chain);
-    if (!client?.balance) {
-      this.notAsked.add(chain);
-      return null;
-    }
-    try {
-      const balance = await client.balance(address, contractAddress);
-      this.count += 1;
-      return balance;
-    } catch (error) {
-      if (!(error instanceof GatewayError)) throw error;
-      this.problems.push({
-        check: 'the chain shows the balance',
-        subject: `${chain} ${address}`,
-        expected: symbol,
-        actual: error.message,
-      });
-      return null;
-    }
-  }
-
-  private find(chain: string): ChainClient | null {
-    const known = this.clients.get(chain);
-    if (known !== undefined) return known;
-    const client = this.create(chain);
-    this.clients.set(chain, client);
-    return client;
-  }
-
-  private create(chain: string): ChainClient | null {
-    try {
-      return this.getClient(chain);
-    } catch (error) {
-      if (error instanceof ConfigError) return null;
-      throw error;
-    }
-  }
 }

@@ -5,8 +5,9 @@ import type { ClaimsOf, SigningClaims } from '../messages/order';
 import type { MissingOrder, UnverifiedOrder } from '../orders/missing-orders';
 import { storeShownOrder } from '../orders/store-order';
 import { inTransaction } from '../platform/database';
+import { ConfigError } from '../platform/config';
 import { GatewayError } from '../platform/errors';
-import { type CountUsed, findUsedOrdinals, recordUsedOrdinals } from '../transfers/rebuild/missing-ordinals';
+import { type CountUsed, findUsedOrdinals, recordUsedOrdinals, type UsedOrdinals } from '../transfers/rebuild/missing-ordinals';
 import { type KnownOrder, NotCovered, type RebuildDependencies, rebuildTransfer } from '../transfers/rebuild/rebuild';
 import { withReason } from './confirmation';
 import { currentOperator } from './operator';
@@ -72,11 +73,19 @@ export async function reconcileSubject({ apply, ...deps }: Options, { id, orders
 
 /**
  * The operator goes on without it: its orders are stored, so that they are not missing any more, and what the chain has executed of them;
- * nothing else is. @throws GatewayError chain_unavailable.
+ * nothing else is. It stays missing while its chain cannot be asked.
  */
 export async function acceptAsMissing(options: Options, subject: Subject, reason: string): Promise<Reconciled> {
   const { id, orders } = subject;
-  const used = await findUsedOrdinals(options, signingOrders(orders));
+  let used: UsedOrdinals[];
+  try {
+    used = await findUsedOrdinals(options, signingOrders(orders));
+  } catch (error) {
+    const isUnasked = error instanceof ConfigError || (error instanceof GatewayError && error.code === 'chain_unavailable');
+    if (!isUnasked) throw error;
+    const refusal = `${reason}; not accepted as missing, since its chain cannot be asked: ${error.message}`;
+    return { subject: id, orders: orders.length, result: 'not rebuilt', reason: refusal, waitsFor: null };
+  }
   await inEither(options.database, options.apply, async (manager) => {
     for (const { claims } of orders) await storeShownOrder(manager, claims, null);
     await recordUsedOrdinals(manager, used);

@@ -21,7 +21,7 @@ export const consolidation: SignedType = {
   assertMayContinue: () => Promise.resolve(),
   timeLeft: () => Promise.resolve(null),
   // which outputs were asked for is not in the bytes: the first attempt has them
-  rebuild: (manager, txId) => insertConsolidation(manager, txId, null),
+  rebuild: (manager, { txId }) => insertConsolidation(manager, txId, null),
 };
 
 /** It has no destination: lists and limits of the client say nothing about it. */

@@ -14,6 +14,8 @@ export interface AccountOnChain {
   ledgerAccountId: string;
   chain: string;
   address: string;
+  /** Canonical form of the address. */
+  addressKey: string;
   symbol: string;
   /** null: native coin. */
   contractAddress: string | null;
@@ -23,6 +25,7 @@ interface OnChainRow {
   ledger_account_id: string;
   chain: string;
   address: string;
+  address_key: string;
   symbol: string;
   contract_address: string | null;
   expected: string;
@@ -45,7 +48,7 @@ export async function compareWithChain(
   let after = '00000000-0000-0000-0000-000000000000';
   while (differences.length < limit) {
     const page = await snapshot.query<OnChainRow[]>(
-      `select l.ledger_account_id, l.chain, a.address, l.symbol, l.contract_address,
+      `select l.ledger_account_id, l.chain, a.address, a.address_key, l.symbol, l.contract_address,
               l.available + l.locked
               + coalesce((select sum(t.amount) from transactions t where t.asset_id = l.ledger_account_id and t.status = 'DETECTED'
                              and t.block_hash is not null and t.account_id = l.account_id), 0)
@@ -66,6 +69,7 @@ export async function compareWithChain(
         ledgerAccountId: row.ledger_account_id,
         chain: row.chain,
         address: row.address,
+        addressKey: row.address_key,
         symbol: row.symbol,
         contractAddress: row.contract_address,
       };

@@ -12,6 +12,14 @@ export const reconcileRequired = (cause?: unknown): GatewayError =>
     { retryAfterSeconds: 5, ...(cause === undefined ? {} : { cause }) },
   );
 
+/** The chain has executed transactions of the account that the database does not have: nothing is accepted for it on that chain. */
+export const accountDoubted = (): GatewayError =>
+  new GatewayError(
+    'reconcile_required',
+    'The chain counts more transactions of the account than the gateway knows: an operator must reconcile them',
+    { retryAfterSeconds: 60 },
+  );
+
 /** Whether orders may be issued and transfers accepted. @throws Error when the database does not answer. */
 export async function areOrdersCompared(database: Pick<EntityManager, 'query'>): Promise<boolean> {
   const [row] = await database.query<{ compared: boolean }[]>('select orders_are_compared() as compared');

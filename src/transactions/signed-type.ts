@@ -13,6 +13,14 @@ export interface BuiltTransaction {
   described: TransactionDescription;
 }
 
+/** What the bytes of a transaction say that is rebuilt. */
+export interface RebuiltTransaction {
+  chain: ChainDefinition;
+  described: TransactionDescription;
+  /** Highest network fee of its orders; atomic units of the native coin. */
+  feeBound: bigint;
+}
+
 type RuledFamily = Pick<FamilyCodec, 'rules' | 'settlementRules'>;
 
 /**
@@ -53,7 +61,11 @@ export interface SignedType {
    * Stores what is kept beside the transaction, from its bytes alone: of one that is rebuilt after the database was restored. Absent:
    * nothing is.
    */
-  rebuild?(manager: EntityManager, txId: string, described: TransactionDescription): Promise<void>;
+  rebuild?(
+    manager: EntityManager,
+    transaction: Pick<TransactionEntity, 'txId' | 'clientId'>,
+    rebuilt: RebuiltTransaction,
+  ): Promise<void>;
   /** Whether somebody else's transaction has to be executed before it begins; absent: never. */
   needsSponsoring?(manager: EntityManager, transaction: TransactionEntity): Promise<boolean>;
 }

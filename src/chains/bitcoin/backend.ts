@@ -18,6 +18,8 @@ export interface BitcoinBackend extends Endpoint {
   header(hash: string): Promise<{ height: number; parentHash: string | null }>;
   /** null: neither the main chain nor the pool has it. */
   findTransaction(id: string): Promise<FoundTransaction | null>;
+  /** Whether the output is in a block of the main chain, and none of its blocks spends it. */
+  isUnspent(id: string, vout: number): Promise<boolean>;
   /** In the format of the peer-to-peer network. */
   transaction(id: string): Promise<Buffer>;
   /** Ids of what waits for a block. */

@@ -1,4 +1,5 @@
 import { fromHex } from '../../platform/hex';
+import { mapBounded } from '../../platform/map-bounded';
 import { EndpointList, orNotEstimated, unavailable } from '../endpoints';
 import type {
   AttemptStatus,
@@ -34,6 +35,7 @@ import { askStatus, toEffect } from './status';
 
 /** Largest number of blocks in one scan. */
 const maxScanRange = 50;
+const outputsAtOnce = 10;
 
 /** A Bitcoin chain over the RPC of Bitcoin Core or btcd, or over Esplora; the methods are documented in ChainClient. */
 export class BitcoinChainClient implements ChainClient {
@@ -117,6 +119,16 @@ export class BitcoinChainClient implements ChainClient {
   /** Inputs have no order. */
   usedOrdinals(): Promise<null> {
     return Promise.resolve(null);
+  }
+
+  unspent(resources: string[]): Promise<Set<string>> {
+    return this.endpoints.run(async (node) => {
+      const found = await mapBounded(resources, outputsAtOnce, async (resource) => {
+        const [id, vout] = resource.split(':') as [string, string];
+        return (await node.isUnspent(id, Number(vout))) ? [resource] : [];
+      });
+      return new Set(found.flat());
+    });
   }
 
   effects(items: EffectRequest[]): Promise<Map<string, InclusionEffect>> {

@@ -67,6 +67,13 @@ export class EsploraServer implements BitcoinBackend {
     return (await this.blockHash(number)) === hash ? { id, block: { number, hash } } : null;
   }
 
+  async isUnspent(id: string, vout: number): Promise<boolean> {
+    if (!(await this.findTransaction(id))?.block) return false;
+    const { spent, status } = readObject(parse(await this.get(`/tx/${id}/outspend/${vout}`)));
+    if (typeof spent !== 'boolean') throw new Error('the answer does not say whether it is spent');
+    return !spent || readObject(status).confirmed !== true;
+  }
+
   transaction(id: string): Promise<Buffer> {
     return this.get(`/tx/${id}/raw`);
   }

@@ -64,6 +64,11 @@ export class BitcoinNode implements BitcoinBackend {
     return (await this.blockHash(number)) === hash ? { id, block: { number, hash } } : null;
   }
 
+  async isUnspent(id: string, vout: number): Promise<boolean> {
+    const found = await this.call<unknown>('gettxout', [id, vout, false]);
+    return found !== null && readObject(found).confirmations !== 0;
+  }
+
   async transaction(id: string): Promise<Buffer> {
     return readBytes(await this.call('getrawtransaction', [id, 0]));
   }

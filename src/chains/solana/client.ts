@@ -21,6 +21,7 @@ import { Proofs } from '../proofs';
 import { Paces } from '../request-rate';
 import type { ChainDefinition, FeeLevels, Hex, InclusionEffect, Prepared } from '../types';
 import { prepareAuthorisation } from './authorise/prepare';
+import { fetchBalance } from './balance';
 import { sendTo } from './broadcast';
 import { findEffect, findWholeEffect } from './effects';
 import { Walks } from './expiry';
@@ -93,6 +94,10 @@ export class SolanaChainClient implements ChainClient, ImpossibilityProver {
   broadcast(bytes: Hex): Promise<BroadcastOutcome> {
     const { id } = readForeign(fromHex(bytes), []);
     return offer(this.endpoints, (node) => sendTo(node, bytes, id));
+  }
+
+  balance(address: string, token: string | null): Promise<bigint> {
+    return this.endpoints.run((node) => fetchBalance(node, address, token));
   }
 
   /** Transactions have no order. */

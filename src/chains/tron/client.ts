@@ -21,6 +21,7 @@ import { endingScan } from '../scan-look-up';
 import { Proofs } from '../proofs';
 import { Paces } from '../request-rate';
 import type { ChainDefinition, FeeLevels, Hex, InclusionEffect, Prepared } from '../types';
+import { fetchBalance } from './balance';
 import { sendTo } from './broadcast';
 import { sha256 } from './codec/base58';
 import { readFields } from './codec/fields';
@@ -107,6 +108,10 @@ export class TronChainClient implements ChainClient, ImpossibilityProver {
       const { reason, isTimed, isOfNode } = sent;
       return { outcome: isOfNode && isTimed ? 'waiting' : 'rejected', reason, mayTakeElsewhere: isOfNode };
     });
+  }
+
+  balance(address: string, token: string | null): Promise<bigint> {
+    return this.endpoints.run((node) => fetchBalance(node, address, token));
   }
 
   /** Transactions have no order. */

@@ -1,11 +1,9 @@
 import type { ChainDefinition } from '../types';
+import { encodeBalanceOf } from './balance';
 import { toAddress, toBytes } from './codec/address';
 import { assertPenalty, nextPenalty, penaltyOf, type TronFeeLevels } from './fees';
 import type { TronNode } from './node';
 import type { Parameters } from './parameters';
-
-/** balanceOf(address). */
-const selector = '70a08231';
 
 /** The committee's prices, and the penalty of each registered token as it may be within the next six hours. */
 export async function fetchLevels(node: TronNode, { tokens }: ChainDefinition): Promise<TronFeeLevels> {
@@ -21,11 +19,7 @@ export async function fetchLevels(node: TronNode, { tokens }: ChainDefinition): 
 /** By what a call that needs no balance takes. */
 async function fetchPenalty(node: TronNode, contract: string, { penaltyIncrease, highestPenalty }: Parameters): Promise<bigint> {
   const { key } = toAddress(toBytes(contract));
-  const { outcome, energy, penalty } = await node.call(
-    key,
-    key,
-    Buffer.from(`${selector}${key.slice(2).padStart(64, '0')}`, 'hex'),
-  );
+  const { outcome, energy, penalty } = await node.call(key, key, encodeBalanceOf(key));
   if (outcome === 'reverted') throw new Error('a token does not answer');
   const current = penaltyOf(energy, penalty);
   assertPenalty(current);

@@ -124,6 +124,22 @@ export class TronNode implements Endpoint {
     return { exists: found !== undefined, isContract: type === 'Contract', balance: sun };
   }
 
+  /** Sun that an account has by the solidified blocks. `address`: canonical form. */
+  async solidBalance(address: string): Promise<bigint> {
+    const { balance = 0 } = readObject(await this.ask('/walletsolidity/getaccount', { address }));
+    return BigInt(readNumber(balance));
+  }
+
+  /** What a call returns by the solidified blocks, in bytes. Addresses: canonical form. @throws Error for one that fails. */
+  async solidCall(owner: string, contract: string, data: Buffer): Promise<Buffer> {
+    const body = { owner_address: owner, contract_address: contract, data: data.toString('hex') };
+    const answer = await this.ask('/walletsolidity/triggerconstantcontract', body);
+    if (readConstantCall(answer).outcome !== 'succeeded') throw new Error('the call has failed');
+    const [result] = readList(readObject(answer).constant_result);
+    if (typeof result !== 'string' || !/^([0-9a-f]{2})*$/i.test(result)) throw new Error('the answer has no result');
+    return Buffer.from(result, 'hex');
+  }
+
   async resources(address: string): Promise<Resources> {
     const answer = readObject(await this.ask('/wallet/getaccountresource', { address }));
     const left = (limit: string, used: string) => Math.max(0, readNumber(answer[limit]) - readNumber(answer[used]));

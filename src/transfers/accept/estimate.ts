@@ -14,7 +14,7 @@ import { checkClientRules } from './client-rules';
 import { assertNameIsFree } from './external-name';
 import { type EstimateWarning, findWarnings } from './estimate-warnings';
 import { parseTransfer, type ParsedTransfer, type TransferRequest } from './request';
-import { assertActive, findAsset, findSourceRow, type FoundAsset, type TransferSource } from './source';
+import { assertUsable, findAsset, findSourceRow, type FoundAsset, type TransferSource } from './source';
 
 /** What a transfer would take now; amounts in atomic units. */
 export interface TransferEstimate {
@@ -57,7 +57,7 @@ async function estimate(deps: EstimateDependencies, manager: EntityManager, pars
   const source = { ...found, native: found.native ?? toUnmade(chain) };
 
   const checks = new Checks();
-  await checks.run(() => assertUsable(deps, manager, found));
+  await checks.run(() => assertSendable(deps, manager, found));
   const feeBound = await checks.run(() => boundFee(deps, manager, parsed, source));
   await checks.run(() => assertOrdersCompared(manager));
   await checks.run(() => assertNameIsFree(manager, request));
@@ -94,12 +94,12 @@ class Checks {
   }
 }
 
-async function assertUsable(
+async function assertSendable(
   { addresses }: EstimateDependencies,
   manager: EntityManager,
   { row, account, wallet }: FoundAsset,
 ): Promise<void> {
-  assertActive(row);
+  assertUsable(row);
   addresses.assertOwn(account, await addresses.keyOf(manager, account, wallet));
 }
 

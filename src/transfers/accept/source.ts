@@ -5,6 +5,7 @@ import { tokenBySymbol } from '../../chains/registry';
 import type { ChainDefinition, TokenDefinition } from '../../chains/types';
 import { ensureLedgerAccounts, findLedgerAccount } from '../../ledger/accounts';
 import type { LedgerAccountRef } from '../../ledger/entries';
+import { accountDoubted } from '../../orders/reconcile-required';
 import { GatewayError } from '../../platform/errors';
 import type { KeyedWallet } from '../../wallets/attested-keys';
 import type { WalletEntity } from '../../wallets/entity';
@@ -34,6 +35,8 @@ export interface SourceRow extends AddressedAccount {
   has_balance: boolean | null;
   is_added: boolean;
   native_id: string | null;
+  /** The chain counts more transactions of the address than the gateway knows. */
+  is_doubted: boolean;
 }
 
 /** Only reads. undefined: there is no such token, or no such account of the client. */
@@ -54,7 +57,7 @@ export interface FoundAsset extends Omit<TransferSource, 'native'> {
 
 /**
  * The asset to transfer from, of which `row` was read: one that the client has added, or a native coin with a balance.
- * @throws GatewayError not_found, wallet_not_active or account_not_active.
+ * @throws GatewayError not_found, wallet_not_active, account_not_active or reconcile_required.
  */
 export async function toSource(
   manager: EntityManager,
@@ -62,7 +65,7 @@ export async function toSource(
   row: SourceRow | undefined,
 ): Promise<TransferSource> {
   const found = findAsset(parsed, row);
-  assertActive(found.row);
+  assertUsable(found.row);
   const { account, wallet, token, asset } = found;
   const native = found.native ?? (await makeNative(manager, parsed.request.clientId, account, parsed.chain));
   return { account, wallet, token, asset, native };
@@ -81,11 +84,20 @@ export function findAsset({ request: { tokenSymbol }, chain }: ParsedTransfer, r
   return { row, account: row, wallet, token, asset, native: token.contract === null ? asset : coin };
 }
 
-/** @throws GatewayError wallet_not_active or account_not_active. */
-export function assertActive({ wallet_status: status, key_status: keyStatus, status: ofAccount }: SourceRow): void {
+/**
+ * What a database lacks that was restored, it may have paid: nothing is accepted for an account of which the chain has executed more.
+ * @throws GatewayError wallet_not_active or account_not_active; reconcile_required.
+ */
+export function assertUsable({
+  wallet_status: status,
+  key_status: keyStatus,
+  status: ofAccount,
+  is_doubted: isDoubted,
+}: SourceRow): void {
   const notActive = toNotActive({ status, keyStatus });
   if (notActive) throw notActive;
   if (ofAccount !== 'ACTIVE') throw new GatewayError('account_not_active', 'The account is not active');
+  if (isDoubted) throw accountDoubted();
 }
 
 async function queryRow(
@@ -102,7 +114,8 @@ async function queryRow(
             w.key_id as wallet_key_id, w.public_key, w.chain_code, w.status as wallet_status, w.key_status,
             l.ledger_account_id, l.available + l.locked > 0 as has_balance,
             exists (select 1 from assets s where s.asset_id = l.ledger_account_id and s.is_active) as is_added,
-            n.ledger_account_id as native_id
+            n.ledger_account_id as native_id,
+            exists (select 1 from doubted_ordinals d where d.chain = $4 and d.owner = a.address_key) as is_doubted
        from accounts a
        join wallets w on w.wallet_id = a.wallet_id and w.client_id = a.client_id
        left join ledger_accounts l on l.account_id = a.account_id and l.chain = $4 and l.symbol = $5

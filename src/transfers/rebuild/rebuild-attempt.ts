@@ -75,9 +75,10 @@ async function addAttempt(
   const { attempt, from } = claims;
   const transfer = await manager.findOneByOrFail(TransactionEntity, { txId });
   const kind = toAttemptKind(claims);
-  await raiseHold(manager, transfer, { fee: BigInt(claims.max_fee), attempt, kind }).catch((error: unknown) => {
-    throw error instanceof NotBegun ? new NotCovered(attempt) : error;
-  });
+  if (transfer.isHeld)
+    await raiseHold(manager, transfer, { fee: BigInt(claims.max_fee), attempt, kind }).catch((error: unknown) => {
+      throw error instanceof NotBegun ? new NotCovered(attempt) : error;
+    });
   if (claims.kind === 'cancellation') await keepReason(manager, txId, attempt);
   const described = family.describe(unsigned);
   await takeResources(manager, { chain, family, account }, txId, described.resources);

@@ -8,12 +8,13 @@ import { houseClientId } from '../../platform/house';
 import { TransactionEntity } from '../../transactions/entity';
 import type { GetSignedType } from '../../transactions/signed-type';
 import { changeState, findAnyForUpdate, isEnded } from '../../transactions/state';
-import type { TransactionType } from '../../transactions/types';
+import { settlementType, type TransactionType } from '../../transactions/types';
 import { placeTransferHold } from '../hold';
 import { toNewRow } from '../accept/new-row';
 import { loadAttempts } from '../load-attempts';
 import { cannot, findBytes, type KnownOrder, type RebuiltSource, storeAttempt } from './rebuild-attempt';
 import { assertAsOrdered } from './rebuild-differences';
+import { assertSettles, getSettled, insertSettlement } from './rebuild-settlement';
 
 export { type KnownOrder, NotCovered } from './rebuild-attempt';
 
@@ -27,7 +28,7 @@ export interface RebuildDependencies {
 
 /**
  * Writes what the orders of one transfer say and the database lacks: the transaction with its hold, in SIGNING, its reservations and
- * attempts. The workflow, started again, asks the chain first how it has ended. `orders`: all that nodes show of it and the database
+ * attempts; of a settlement the same without a hold, and what it pays. The workflow, started again, asks the chain first how it has ended. `orders`: all that nodes show of it and the database
  * lacks. Run it as the owner of the schema, in a database transaction of its own; the hold is taken at its commit.
  * @throws GatewayError business_error with the reason why it cannot be rebuilt; NotCovered when the account lacks a later fee.
  */
@@ -39,16 +40,30 @@ export async function rebuildTransfer(
   const byAttempt = [...orders].sort((a, b) => a.claims.attempt - b.claims.attempt || a.claims.seq - b.claims.seq);
   const [first] = byAttempt;
   if (!first) return;
-  if (first.claims.client_id === houseClientId) throw cannot('it is signed by the house: only transfers of clients are rebuilt');
-  const source = await findSource(manager, deps, first.claims);
   const stored = await findAnyForUpdate(manager, { txId: first.claims.tx_id });
+  const isSettlement = stored
+    ? stored.transactionType === settlementType
+    : byAttempt.some(({ claims }) => getSettled(claims) !== undefined);
+  if (first.claims.client_id === houseClientId && !isSettlement) throw cannot(ofHouse);
+  const source = await findSource(manager, deps, first.claims);
   if (stored && isEnded(stored)) throw cannot(`the database says that it is ${stored.status}`);
   await assertComplete(manager, byAttempt);
-  const transfer = stored ?? (await insertTransfer(manager, deps, source, byAttempt));
-  for (const { claims } of byAttempt) assertAsOrdered(source.chain, transfer, claims);
+  const insert = () =>
+    isSettlement
+      ? insertSettlement(manager, deps.getSignedType, source, byAttempt)
+      : insertTransfer(manager, deps, source, byAttempt);
+  const transfer = stored ?? (await insert());
+  for (const order of byAttempt) {
+    assertAsOrdered(source.chain, transfer, order.claims);
+    if (isSettlement) await assertSettles(manager, deps.getSignedType, source, transfer, order);
+  }
   await moveToSigning(manager, transfer, first.claims);
   for (const order of byAttempt) await storeAttempt(manager, source, transfer.txId, order);
 }
+
+const ofHouse =
+  'it is signed by the house for itself: coins for a payer are in no order with the settlement that they were given for, and what an ' +
+  'operator moves is not rebuilt; once the chain has shown what became of it, accept it as missing';
 
 /** One that is unknown may be the one that the chain executes. */
 async function assertComplete(manager: EntityManager, orders: readonly KnownOrder[]): Promise<void> {
@@ -108,7 +123,8 @@ async function insertTransfer(
   // what was ordered had been allowed
   const allowsProgram = family.hasProgramAddresses === true;
   await manager.insert(TransactionEntity, { ...row, memo, memoOnChain: memo !== null, allowsProgram });
-  await getSignedType(transactionType).rebuild?.(manager, txId, family.describe(findBytes(family, payment, known.bytes)));
+  const described = family.describe(findBytes(family, payment, known.bytes));
+  await getSignedType(transactionType).rebuild?.(manager, { txId, clientId }, { chain, described, feeBound: feeLocked });
   await placeTransferHold(manager, { txId, source: { asset, native }, amount, feeLocked });
   if (request !== null)
     await manager.query('insert into rebuilt_requests (request, tx_id) values ($1, $2) on conflict do nothing', [request, txId]);

@@ -1,7 +1,8 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import type { GetFamily } from '../../chains/family';
 import type { PaymentRequest } from '../../chains/payments';
-import { toReconcileRequired } from '../../orders/reconcile-required';
+import { toSettlementAction } from '../../chains/settlement-action';
+import { accountDoubted, toReconcileRequired } from '../../orders/reconcile-required';
 import type { WorkflowOutbox } from '../../outbox/outbox';
 import { inTransaction, requestTransaction } from '../../platform/database';
 import { GatewayError } from '../../platform/errors';
@@ -15,7 +16,7 @@ import { TransactionEntity } from '../../transactions/entity';
 import type { Reason } from '../reasons';
 import { type GoodPayment, unnamedReason } from '../verify';
 import { isApprovalWithinLimits, lockApprovals } from './approval-limits';
-import { claimPayment, type NewSettlement, toAction } from './claim';
+import { claimPayment, type NewSettlement } from './claim';
 import { type PaymentKey } from './claimed';
 import { checkGasBudget } from './gas-budget';
 import { lockCreation } from './open-deployment';
@@ -128,7 +129,7 @@ async function boundGas(
   const source = { chain: chain.name, accountId: settler.accountId, addressKey: settler.addressKey };
   const family = getFamily(chain.family);
   const outputs = [{ recipient: payTo, tokenContract: token.contract, amount }];
-  const gasBound = await family.bound(manager, { chain, source, token, outputs, action: toAction(payment) });
+  const gasBound = await family.bound(manager, { chain, source, token, outputs, action: toSettlementAction(payment) });
   if (topUp === 0n) return { gasBound, topUpFeeBound: 0n };
   const given = [{ recipient: payer, tokenContract: null, amount: topUp }];
   return { gasBound, topUpFeeBound: await family.bound(manager, { chain, source, token: chain.native, outputs: given }) };
@@ -149,21 +150,25 @@ interface Wanted {
 
 /**
  * A random one of those that have the coins beside what their open settlements may cost, so that settlements are spread over all of them.
- * null: none has, of which the signing nodes have not just refused a settlement of the client.
+ * null: none has, of which the signing nodes have not just refused a settlement of the client. One of which the chain counts more transactions
+ * than the gateway knows sends nothing. @throws GatewayError reconcile_required when only such ones are left.
  */
 async function pickSettler(
   manager: EntityManager,
   { clientId, candidates, gasBound, kept, isDeployment }: Wanted,
 ): Promise<Settler | null> {
-  const rows = await manager.query<{ account_id: string }[]>(
-    `select l.account_id from ledger_accounts l
+  const rows = await manager.query<{ account_id: string; is_doubted: boolean }[]>(
+    `select l.account_id, exists (select from doubted_ordinals d where d.chain = l.chain and d.owner = a.address_key) as is_doubted
+       from ledger_accounts l
        join accounts a on a.account_id = l.account_id
       where l.account_id = any($1::uuid[]) and l.chain = $2 and l.contract_address is null and l.frozen_reason is null
         and l.available - ${promisedGas('l.chain', 'a.address')} >= $3
         and not ${refusedLately('$4', 'l.chain', 'a.address', '$5::boolean')}`,
     [candidates.map(({ accountId }) => accountId), candidates[0]?.chain, (gasBound + kept).toString(), clientId, isDeployment],
   );
-  const able = candidates.filter(({ accountId }) => rows.some((row) => row.account_id === accountId));
+  const trusted = rows.filter(({ is_doubted: isDoubted }) => !isDoubted);
+  if (trusted.length === 0 && rows.length > 0) throw accountDoubted();
+  const able = candidates.filter(({ accountId }) => trusted.some((row) => row.account_id === accountId));
   return able[Math.floor(Math.random() * able.length)] ?? null;
 }
 

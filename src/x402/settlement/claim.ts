@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { auditUser } from '../../audit/log';
 import type { GetFamily } from '../../chains/family';
 import type { Payment } from '../../chains/payments';
-import type { SettlementAction } from '../../chains/types';
+import { toSettlementAction } from '../../chains/settlement-action';
 import { enqueue } from '../../outbox/outbox';
 import { allInOrder } from '../../platform/all-in-order';
 import { capSecond } from '../../platform/last-second';
@@ -76,7 +76,7 @@ function insertSettlement(manager: EntityManager, settlement: NewSettlement): Pr
       ...[txId, clientId, key.chain, scheme, key.payloadType, key.identity, key.requestHash, key.paymentId, version],
       ...[authorised.toString(), amount.toString(), validAfter.toString()],
       capSecond(lastSecond).toString(),
-      JSON.stringify(toAction(payment)),
+      JSON.stringify(toSettlementAction(payment)),
       sponsoring.type === 'permit' ? 'eip2612' : sponsored,
       gasBound.toString(),
     ],
@@ -99,28 +99,6 @@ async function insertApproval(manager: EntityManager, settlement: NewSettlement)
       ...[topUp.toString(), topUpFeeBound.toString()],
     ],
   );
-}
-
-/** What the transaction of a settlement does. */
-export function toAction({
-  method,
-  payer,
-  nonce,
-  authorised,
-  validAfter,
-  validBefore,
-  signature,
-  sponsoring,
-}: Payment): SettlementAction {
-  const action: SettlementAction = {
-    type: 'settlement',
-    ...{ method, payer, nonce, authorised: authorised.toString(), signature },
-    ...{ validAfter: validAfter.toString(), validBefore: validBefore.toString() },
-  };
-  if (sponsoring.type === 'deployment') return { ...action, deployment: { factory: sponsoring.factory, data: sponsoring.data } };
-  if (sponsoring.type !== 'permit') return action;
-  const { value, deadline, v, r, s } = sponsoring;
-  return { ...action, permit: { value: value.toString(), deadline: deadline.toString(), v, r, s } };
 }
 
 function recordAccepted(manager: EntityManager, { txId, clientId, userId, requestId, payment }: NewSettlement): Promise<void> {

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { findPaymentMethod } from '../../chains/payment-methods';
 import type { PaymentRequest } from '../../chains/payments';
-import { hashPaymentRequest } from './request-hash';
+import { hashPaymentRequest, hashTermsOf } from './request-hash';
 
 /** A payment that one settlement has, as this request names it. */
 export interface PaymentKey {
@@ -10,6 +10,8 @@ export interface PaymentKey {
   /** What the payment uses up. */
   identity: string;
   requestHash: Buffer;
+  /** In its place in the row of a settlement that was rebuilt from its bytes; null: none is that of this request. */
+  termsHash: Buffer | null;
   /** What the client names the payment by. */
   paymentId: string | null;
 }
@@ -21,7 +23,8 @@ export function toPaymentKey(request: PaymentRequest): PaymentKey | null {
   const identified = method?.identify(request);
   if (!method || !identified) return null;
   const requestHash = hashPaymentRequest(request, method, identified);
-  return { chain: chain.name, payloadType, identity: identified.identity, paymentId, requestHash };
+  const termsHash = hashTermsOf(request, method, identified);
+  return { chain: chain.name, payloadType, identity: identified.identity, paymentId, requestHash, termsHash };
 }
 
 /**
@@ -44,7 +47,7 @@ interface ClaimRow {
 export async function findClaimed(
   manager: EntityManager,
   clientId: string,
-  { chain, payloadType, identity, requestHash, paymentId }: PaymentKey,
+  { chain, payloadType, identity, requestHash, termsHash, paymentId }: PaymentKey,
 ): Promise<Claimed | null> {
   const rows = await manager.query<ClaimRow[]>(
     `select tx_id, client_id, request_hash, true as is_this from x402_settlements
@@ -57,10 +60,12 @@ export async function findClaimed(
       where client_id = $4 and payment_id = $5 and released_at is null`,
     [chain, payloadType, identity, clientId, paymentId],
   );
+  const isOfThis = ({ request_hash: hash }: ClaimRow): boolean =>
+    hash.equals(requestHash) || (termsHash !== null && hash.equals(termsHash));
   const named = rows.find(({ is_this: isThis }) => !isThis);
-  if (named && !named.request_hash.equals(requestHash)) return { outcome: 'conflict' };
+  if (named && !isOfThis(named)) return { outcome: 'conflict' };
   const claims = rows.filter(({ is_this: isThis }) => isThis);
   if (claims.length === 0) return null;
-  const mine = claims.find((claim) => claim.client_id === clientId && claim.request_hash.equals(requestHash));
+  const mine = claims.find((claim) => claim.client_id === clientId && isOfThis(claim));
   return mine ? { outcome: 'mine', txId: mine.tx_id } : { outcome: 'duplicate' };
 }

@@ -2,6 +2,7 @@ import type { DataSource } from 'typeorm';
 import { findPaymentMethod } from '../../chains/payment-methods';
 import type { PaymentRequest, SettlementFailure } from '../../chains/payments';
 import type { ChainRegistry } from '../../chains/registry';
+import { assertOrdersCompared } from '../../orders/reconcile-required';
 import { GatewayError } from '../../platform/errors';
 import type { Logger } from '../../platform/logging';
 import { settlementDuration, settlements } from '../metrics';
@@ -102,7 +103,10 @@ export class SettlementService {
     if ('reason' in verified) {
       if (verified.cause) log.warn({ err: verified.cause, ...about }, 'a payment could not be verified');
       // a request like this one may have settled it since it was looked for
-      return (await this.findEarlier(askedBy, key)) ?? verified;
+      const earlier = await this.findEarlier(askedBy, key);
+      // a restored database may lack the settlement for which the chain refuses it now
+      if (!earlier) await assertOrdersCompared(this.deps.database.manager);
+      return earlier ?? verified;
     }
     if (!hasTimeLeft(verified.payment)) return { reason: this.toFailure(request, 'expired') };
     try {

@@ -10,6 +10,7 @@ import type { SignedType } from '../../transactions/signed-type';
 import { toDestination } from '../../transfers/destination';
 import { refuse, refuseByRule } from '../../transfers/sign/not-begun';
 import { checkGasBudget } from './gas-budget';
+import { rebuildSettlement } from './rebuild';
 import { findDifference } from './stored';
 import { minLeftMs, settlementTimeLeft } from './time-left';
 
@@ -28,6 +29,7 @@ export const settlement: SignedType = {
   timeLeft: (manager, { txId }) => settlementTimeLeft(manager, txId),
   rules: ({ rules, settlementRules = rules }) => settlementRules,
   findDifference,
+  rebuild: rebuildSettlement,
   needsSponsoring: async (manager, { txId }) =>
     (await manager.query<unknown[]>('select from x402_approvals where tx_id = $1', [txId])).length > 0,
 };

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EntityManager } from 'typeorm';
-import type { AuthorisationAction, Hex, JsonObject, TransactionDescription } from '../../chains/types';
+import type { AuthorisationAction, Hex, JsonObject } from '../../chains/types';
 import type { FailureCode } from '../../platform/codes';
 import { isUuid } from '../../platform/ids';
 import type { TransactionEntity, TransactionStatus } from '../../transactions/entity';
 import { presentFailure } from '../../transactions/presenter';
-import type { BuiltTransaction } from '../../transactions/signed-type';
+import type { BuiltTransaction, RebuiltTransaction } from '../../transactions/signed-type';
 import type { ParsedPayment } from './request';
 import { maxSeconds } from './window';
 
@@ -31,8 +31,8 @@ export async function storeAuthorisation(
  */
 export async function rebuildAuthorisation(
   manager: EntityManager,
-  txId: string,
-  { authorisation }: TransactionDescription,
+  { txId }: Pick<TransactionEntity, 'txId'>,
+  { described: { authorisation } }: RebuiltTransaction,
 ): Promise<void> {
   if (!authorisation) throw new Error(`the bytes of ${txId} authorise nothing`);
   const { action } = authorisation;

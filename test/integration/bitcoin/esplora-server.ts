@@ -28,6 +28,16 @@ export async function startEsplora(node: string, changes: Record<string, () => A
         return json({ confirmed: true, block_height: height, block_hash: found.blockhash });
       },
     ],
+    [
+      /^\/tx\/(\w+)\/outspend\/(\d+)$/,
+      async ([, id, vout]) => {
+        const isUnspent = async (withPool: boolean) => (await rpc<unknown>('gettxout', [id, Number(vout), withPool])) !== null;
+        // the pool counts
+        return json(
+          (await isUnspent(true)) ? { spent: false } : { spent: true, status: { confirmed: !(await isUnspent(false)) } },
+        );
+      },
+    ],
     [/^\/mempool\/txids$/, async () => json(await rpc<string[]>('getrawmempool', []))],
     [/^\/fee-estimates$/, () => json({ '1': 87.9, '3': 12.1, '144': 1.0 })],
     [/^\/tx$/, async (_match, body) => ({ body: await rpc<string>('sendrawtransaction', [body]) })],

@@ -73,7 +73,15 @@ describeWithBtcd('over Esplora the client of a Bitcoin chain', () => {
     expect(await esplora.broadcast(bytes)).toEqual({ outcome: 'accepted' });
     expect(await esplora.broadcast(bytes)).toEqual({ outcome: 'accepted' });
     expect(await esplora.status([attempt], [], noOrigins)).toEqual([{ attempt: 1, state: 'pending', id }]);
+    // what is in no block is neither spent nor made
+    const outputsNow = async () =>
+      Promise.all([esplora, fixture.client].map(async (it) => [...(await it.unspent([resource, `${id}:0`, `${id}:1`]))]));
+    expect(await outputsNow()).toEqual([[resource], [resource]]);
     await mine(chain.confirmations);
+    expect(await outputsNow()).toEqual([
+      [`${id}:0`, `${id}:1`],
+      [`${id}:0`, `${id}:1`],
+    ]);
     const effect = { success: true, fee: 1_000n, debited: 20_000n, received: 20_000n };
     expect(await esplora.status([attempt], [], noOrigins)).toMatchObject([
       { state: 'included', id, depth: chain.confirmations, effect },

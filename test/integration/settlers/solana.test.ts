@@ -169,7 +169,14 @@ function acceptSettlement(clientId: string, settler: Settler, amount: bigint) {
     ...{ nonce: identity, validAfter: 0n, validBefore: 4_000_000_000n, lastSecond: 4_000_000_000n, signature: '0x00' },
     ...{ isWrapped: false, domain: null, facilitator: settler.address, sponsoring: { type: 'none' } },
   };
-  const key = { chain: solana.name, payloadType: 'transaction', identity, requestHash: randomBytes(32), paymentId: null };
+  const key = {
+    chain: solana.name,
+    payloadType: 'transaction',
+    identity,
+    requestHash: randomBytes(32),
+    termsHash: null,
+    paymentId: null,
+  };
   const askedBy = { clientId, userId: newId(), requestId: newId() };
   const request = { version: 2, scheme: 'exact', chain: solana } as Partial<PaymentRequest> as PaymentRequest;
   const served = { chain: solana, settlers: [settler] } as Partial<ServedChain> as ServedChain;

@@ -2,16 +2,20 @@ import { createPublicKey } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import { listAuditLog } from '../../../src/audit/list';
 import { toPreparedAuthorisation } from '../../../src/chains/evm/authorise/details';
+import { uptoProxyAddress } from '../../../src/chains/evm/payments/contracts';
 import { getFamily } from '../../../src/chains/families';
+import type { PaymentRequest } from '../../../src/chains/payments';
 import type { Hex } from '../../../src/chains/types';
 import { acceptCount } from '../../../src/cli/accept-count';
 import { reconcile, type Reconciliation, type ReconcileOptions } from '../../../src/cli/reconcile-operations';
 import { verifyLedger } from '../../../src/ledger/verify';
-import type { OrderClaims } from '../../../src/messages/order';
+import type { ClaimsOf, OrderClaims } from '../../../src/messages/order';
 import { OrderKeys } from '../../../src/mpc/order-keys';
 import type { SeenOrder } from '../../../src/mpc/seen-orders';
 import { areOrdersCompared } from '../../../src/orders/reconcile-required';
 import type { AskForOrders } from '../../../src/orders/node-orders';
+import { ConfigError } from '../../../src/platform/config';
+import { GatewayError } from '../../../src/platform/errors';
 import { houseClientId } from '../../../src/platform/house';
 import { newId } from '../../../src/platform/ids';
 import { formatAmount } from '../../../src/platform/money';
@@ -19,15 +23,31 @@ import { getSignedType, typeOfOrder } from '../../../src/signed-types';
 import { acceptTransfer } from '../../../src/transfers/accept/accept';
 import { recordAbandonRequest } from '../../../src/transfers/operate/operator-requests';
 import type { TransferRequest } from '../../../src/transfers/accept/request';
+import { findClaimed, type PaymentKey, toPaymentKey } from '../../../src/x402/settlement/claimed';
 import { acceptPayment } from '../../../src/x402/sign/accept';
 import { parsePayment } from '../../../src/x402/sign/request';
-import { randomAddress, signAs } from '../../factories';
+import { fundAccount, randomAddress, signAs } from '../../factories';
 import { acceptDependencies, createTestLedger, type TestLedger } from '../../ledger';
 import { claimsOf, deployment, forgeOrder, orderHead, orderKeys, signOrder } from '../../orders';
-import { balances, begin, begun, codeOf, ether, ethereum, type Fixture, include, registry, usdc } from '../ledger/fixture';
+import {
+  balances,
+  begin,
+  begun,
+  codeOf,
+  ether,
+  ethereum,
+  type Fixture,
+  include,
+  prepared,
+  registry,
+  usdc,
+} from '../ledger/fixture';
+import { allowSettling, buildSettler, claim, type Claim, claimBy } from '../x402/settlement-fixture';
 import { type Backup, backUp } from './backup';
 import { useFundedFixture } from './fixture';
 import { newKeyPair } from '../../keys';
+
+type SettlementClaims = ClaimsOf<'settlement'>;
 
 /** A backup of the database, transfers after it, and the backup restored: what the nodes have seen is rebuilt. Their answers are given. */
 
@@ -350,10 +370,15 @@ test.each<[string, () => Promise<unknown>]>([
   });
 });
 
+/** A transfer that waits, and is asked about again: no other one is accepted meanwhile. */
+let waiting: string | undefined;
+beforeEach(() => (waiting = undefined));
+
 /** What the next transfer of the account uses up, while the chain reports so many of its transactions. */
 async function nextNonce(minedNonce: number): Promise<string[] | string> {
-  const { txId } = await ledger.lockTransfer(request({ amount: '1' }));
+  const txId = waiting ?? (await ledger.lockTransfer(request({ amount: '1' }))).txId;
   const result = await begin({ ...fixture, database: restored, ledger }, { txId, fees: { minedNonce } });
+  waiting = result.outcome === 'wait' ? txId : undefined;
   return result.outcome === 'begun' ? getFamily('evm').describe(result.unsigned).resources : result.outcome;
 }
 
@@ -612,4 +637,183 @@ test('two at the same time: the second one says so and does nothing', async () =
   expect(second).toEqual(['business_error']);
   // and the lock is free again
   expect(await run({ apply: true })).toMatchObject({ isOpen: true });
+});
+
+describe('a settlement that was ordered after the backup', () => {
+  let settler: Awaited<ReturnType<typeof buildSettler>>;
+  beforeEach(async () => {
+    settler = await buildSettler(fixture.database, ethereum);
+    await fundAccount(fixture.database, settler.account, ethereum, 'ETH', ether);
+    await allowSettling(fixture.database, { clientId: fixture.client.clientId, chain: 'ethereum' });
+  });
+
+  const settled = (changes: Partial<Claim> = {}) =>
+    claimBy(fixture.client.clientId, settler.account.address, { ...upto, ...changes });
+  /** Takes less than was authorised, which its sender alone may do. */
+  const upto = { method: 'permit2_upto', amount: 5n } as const;
+
+  /** Begun and signed, so that nodes have seen its order. */
+  async function begunSettlement(claimed: Claim): Promise<Hex> {
+    const result = await fixture.ledger.beginSigning({
+      ...{ txId: claimed.txId, lastAttempt: 0, kind: 'first' },
+      prepared: prepared(),
+    });
+    if (result.outcome !== 'begun') throw new Error(JSON.stringify(result));
+    seen.push({ compact: result.order, unsigned: result.unsigned });
+    return result.unsigned;
+  }
+
+  const rowOf = async (database: DataSource, txId: string) =>
+    (
+      await database.query<object[]>(
+        `select t.client_id, t.transaction_type, t.status, t.from_address, t.sender_address, t.to_address, t.to_address_key, t.token_symbol,
+                t.contract_address, t.decimals, t.amount, t.fee_symbol, t.fee_decimals, t.fee_locked,
+                s.chain, s.scheme, s.payload_type, s.identity, s.authorised, s.valid_after, s.window_end, s.action, s.sponsoring,
+                r.resource, r.ordinal, r.owner, a.unsigned, a.signers, a.message_key, a.fee_bound
+           from transactions t join x402_settlements s using (tx_id) join reservations r using (tx_id)
+           join transfer_attempts a using (tx_id) where tx_id = $1`,
+        [txId],
+      )
+    )[0];
+
+  /** As the client asks for it again. */
+  const keyOf = (claimed: Claim, changes: object = {}) => {
+    const { payer, token, payTo, nonce, authorised, amount, validBefore, signature } = claimed;
+    const permit = {
+      ...{ from: payer, permitted: { token, amount: authorised.toString() }, spender: uptoProxyAddress, nonce },
+      ...{ deadline: validBefore.toString(), witness: { to: payTo, facilitator: settler.account.address, validAfter: '0' } },
+    };
+    const asked = {
+      ...{ version: 2, scheme: 'upto', payloadType: 'permit2', chain: ethereum, asset: token, payTo, amount: authorised },
+      ...{ settlementAmount: amount, extra: {}, payload: { signature, permit2Authorization: permit }, extensions: {} },
+      ...{ resource: 'https://seller.example/paid', paymentId: null, ...changes },
+    };
+    return toPaymentKey(asked as PaymentRequest) as PaymentKey;
+  };
+
+  test('comes back with what its bytes say; the same request finds it, another one does not, and its settler is charged once', async () => {
+    await makeBackup();
+    const claimed = settled();
+    await claim(fixture.database, claimed);
+    const unsigned = await begunSettlement(claimed);
+    const { txId, clientId } = claimed;
+    await restore();
+    expect(await findClaimed(restored.manager, clientId, keyOf(claimed))).toBeNull();
+
+    expect(await run({ apply: true })).toMatchObject({
+      rows: [{ subject: txId, result: 'rebuilt', orders: 1 }],
+      started: [txId],
+      isOpen: true,
+    });
+    expect(await rowOf(restored, txId)).toEqual(await rowOf(fixture.database, txId));
+    expect(await findClaimed(restored.manager, clientId, keyOf(claimed))).toEqual({ outcome: 'mine', txId });
+    const others: [string, object][] = [
+      [newId(), {}],
+      ...[{ settlementAmount: 6n }, { payTo: randomAddress() }, { amount: 101n }].map((it): [string, object] => [clientId, it]),
+    ];
+    for (const [by, changes] of others)
+      expect(await findClaimed(restored.manager, by, keyOf(claimed, changes))).toEqual({ outcome: 'duplicate' });
+    const forged = { ...claimed, signature: `0x${'2b'.repeat(64)}1b` } as const;
+    expect(await findClaimed(restored.manager, clientId, keyOf(forged))).toEqual({ outcome: 'duplicate' });
+
+    // the same bytes, and its settler is charged as ever; the next one takes the next nonce
+    const again = await ledger.beginSigning({ txId, lastAttempt: 1, kind: 'resume' });
+    expect(again).toMatchObject({ outcome: 'begun', unsigned });
+    const signatures = signAs(settler.wallet, settler.account, unsigned);
+    await ledger.recordSigned({ txId, attempt: 1, signatures });
+    await ledger.markSubmitted({ txId, attempt: 1 });
+    await include({ ...fixture, database: restored, ledger }, txId, 1, { fee: 1_000n, debited: 5n });
+    expect((await ledger.settleTransfer({ txId })).status).toBe('CONFIRMED');
+    const gas = await restored.query('select amount, account_id from transactions where parent_tx_id = $1', [txId]);
+    expect(gas).toEqual([{ amount: '1000', account_id: settler.account.accountId }]);
+    const later = settled();
+    await claim(restored, later);
+    const next = await ledger.beginSigning({ txId: later.txId, lastAttempt: 0, kind: 'first', prepared: prepared() });
+    expect(next.outcome === 'begun' && getFamily('evm').describe(next.unsigned).resources).toEqual(['1']);
+    expect(await run({ apply: true })).toMatchObject({ rows: [], isOpen: true });
+  });
+
+  test('and was accepted before goes on from its attempts, its cancellation included', async () => {
+    const claimed = settled();
+    const { txId } = claimed;
+    await claim(fixture.database, claimed);
+    await makeBackup();
+    await begunSettlement(claimed);
+    await recordAbandonRequest(fixture.database.manager, { txId, attempt: 1, operator: 'somebody' });
+    const fees = { gasLimit: 21_000n, maxFeePerGas: 4_000_000_000n };
+    const { unsigned, order } = await begun(fixture, { txId, attempt: 2, kind: 'cancellation', fees });
+    seen.push({ compact: order, unsigned });
+    await restore();
+    expect(await run({ apply: true })).toMatchObject({ rows: [{ subject: txId, result: 'rebuilt', orders: 2 }], isOpen: true });
+    const again = await ledger.beginSigning({ txId, lastAttempt: 2, kind: 'resume' });
+    expect(again).toMatchObject({ outcome: 'begun', kind: 'cancellation', unsigned });
+    // what the house has locked for itself does not change
+    expect(await restored.query('select fee_locked from transactions where tx_id = $1', [txId])).toEqual([{ fee_locked: '0' }]);
+  });
+
+  test.each<[string, (claims: SettlementClaims, claimed: Claim) => SettlementClaims, string]>([
+    [
+      'a client that is not there',
+      (it) => ({ ...it, settlement: { ...it.settlement, client_id: newId() } }),
+      'is not in the database',
+    ],
+    [
+      'coins for its payer',
+      (it) => ({ ...it, kind: 'gas', settlement: undefined }) as unknown as SettlementClaims,
+      'signed by the house',
+    ],
+  ])('is not rebuilt for %s, and the gateway stays closed', async (_, change, reason) => {
+    await makeBackup();
+    const claimed = settled();
+    await claim(fixture.database, claimed);
+    await begunSettlement(claimed);
+    const [shown] = seen as [SeenOrder];
+    const claims = claimsOf<SettlementClaims>(shown.compact);
+    seen = [{ ...shown, compact: await signOrder(change(claims, claimed)) }];
+    await restore();
+    expect(await run({ apply: true })).toMatchObject({
+      rows: [{ subject: claimed.txId, result: 'not rebuilt', reason: expect.stringContaining(reason) }],
+      isOpen: false,
+    });
+    expect(await count('x402_settlements')).toBe(0);
+  });
+
+  test('is not continued where its row says that another client has asked, or something else is settled', async () => {
+    const claimed = settled();
+    await claim(fixture.database, claimed);
+    await makeBackup();
+    await begunSettlement(claimed);
+    await restore();
+    const [shown] = seen as [SeenOrder];
+    const claims = claimsOf<SettlementClaims>(shown.compact);
+    const ofAnother = { ...claims, settlement: { ...claims.settlement, client_id: newId() } };
+    seen = [{ ...shown, compact: await signOrder(ofAnother) }];
+    expect(await run({ apply: true })).toMatchObject({ rows: [{ reason: expect.stringMatching(/differ in: client$/) }] });
+    seen = [shown];
+    await restored.transaction(async (manager) => {
+      await manager.query('set local session_replication_role = replica');
+      await manager.query(`update x402_settlements set identity = identity || '1' where tx_id = $1`, [claimed.txId]);
+    });
+    expect(await run({ apply: true })).toMatchObject({
+      rows: [{ reason: expect.stringMatching(/differ in: identity$/) }],
+      isOpen: false,
+    });
+  });
+});
+
+test('what is accepted as missing stays missing while its chain cannot be asked, and all that was done is told', async () => {
+  await makeBackup();
+  const [lost, kept] = [await ordered(request()), await ordered(request())];
+  const claims = claimsOf<OrderClaims>(seen[0]?.compact ?? '');
+  seen[0] = { compact: await signOrder({ ...claims, client_id: houseClientId }), unsigned: lost.unsigned };
+  await restore();
+  for (const error of [new ConfigError('entry 1 serves chain id 5'), new GatewayError('chain_unavailable', 'ethereum: away')])
+    expect(await run({ apply: true, acceptMissing: 'stuck', countUsed: () => Promise.reject(error) })).toMatchObject({
+      rows: expect.arrayContaining([
+        expect.objectContaining({ subject: lost.txId, result: 'not rebuilt', reason: expect.stringContaining(error.message) }),
+      ]),
+      isOpen: false,
+    });
+  expect(await count('orders')).toBe(1);
+  expect(started).toContain(kept.txId);
 });

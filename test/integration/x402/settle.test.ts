@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Address, Hex } from 'viem';
 import { mintToken } from '../../../dev/chain';
+import { dropDoubtedOrdinal, recordDoubtedOrdinal } from '../../../src/chains/reservations';
 import type { JsonObject } from '../../../src/chains/types';
 import { ClientEntity } from '../../../src/auth/entity';
 import { buildAccount, buildWallet, fundAccount, randomAddress, setFeeLevels } from '../../factories';
@@ -416,5 +417,42 @@ describe('is not accepted', () => {
 
   test('when it is not valid', async () => {
     await refusals(change(await payment(), { 'authorization.nonce': `0x${'5'.repeat(64)}` }), 'invalid_exact_evm_signature');
+  });
+});
+
+describe('after the database was restored', () => {
+  const asked = async (body: unknown) => {
+    const { status, body: answer } = await fixture.call('POST', '/x402/settle', { tenant: seller, body });
+    return { status, answer };
+  };
+
+  test('a payment that the chain refuses now is no refused one until the orders are compared: it may have been settled', async () => {
+    // somebody has used it up
+    const body = await payment({ 'authorization.value': '999' });
+    expect(await asked(body)).toMatchObject({ status: 200, answer: { success: false } });
+    const [{ definition }] = (await query<{ definition: string }>(
+      `select pg_get_functiondef('orders_are_compared'::regproc) as definition`,
+    )) as [{ definition: string }];
+    await query(`create or replace function orders_are_compared() returns boolean language sql stable as $$ select false $$`);
+    try {
+      for (const refusedOrGood of [body, await payment()])
+        expect(await asked(refusedOrGood)).toMatchObject({ status: 503, answer: { code: 'reconcile_required' } });
+    } finally {
+      await query(definition);
+    }
+    expect(await settlementsOf(seller)).toEqual([]);
+  });
+
+  test('nothing is accepted where the chain counts more transactions of the only settler than the gateway knows', async () => {
+    const { accountId, addressKey } = settler.account;
+    const owner = { chain: base.name, accountId, addressKey };
+    await recordDoubtedOrdinal(fixture.database.manager, owner, { reported: 3n, expected: 0n });
+    expect(await asked(await payment())).toMatchObject({
+      status: 503,
+      answer: { code: 'reconcile_required', detail: expect.stringContaining('an operator must reconcile them') as string },
+    });
+    expect(await settlementsOf(seller)).toEqual([]);
+    await dropDoubtedOrdinal(fixture.database.manager, owner, 3n);
+    await accepted(await payment());
   });
 });

@@ -20,7 +20,7 @@ import {
   uptoProxyAddress,
 } from '../../../src/chains/evm/payments/contracts';
 import { loadRegistry } from '../../../src/chains/registry';
-import type { Hex } from '../../../src/chains/types';
+import type { ChainDefinition, Hex } from '../../../src/chains/types';
 import {
   authorizationPlan,
   buildSettlement,
@@ -81,12 +81,22 @@ describe.each(plans)('%s', (_what, plan, target, selector) => {
         ...(deployment
           ? { contract: getAddress(token), factory: getAddress(deployment.factory) }
           : { contract: getAddress(target) }),
+        action: { ...toSettlementIntent(plan).action, payer: getAddress(payer) },
+        authorisation: expect.stringContaining(plan.signature) as string,
       },
       // EIP-3009 excludes its last second
       expiresAt: Number(validBefore) - (isAuthorization ? 1 : 0),
       maxNetworkFee: plan.gasLimit * (plan.maxFeePerGas ?? 0n),
       resources: ['4'],
     });
+  });
+
+  it('is built again from what it is described as', () => {
+    const { outputs, settlement } = codec.describe(unsigned);
+    const intent = { from: plan.from, outputs, action: settlement!.action };
+    const [chain] = loadRegistry('local', ['ethereum']).all as [ChainDefinition];
+    const prepared = codec.recover(unsigned, 10n ** 15n);
+    expect(codec.build({ chain, intent, kind: 'first', prepared, resources: ['4'] })).toBe(unsigned);
   });
 
   it('is prepared again from its bytes, and signed by its sender', async () => {

@@ -783,3 +783,35 @@ test('a block by its slot, and the head', async () => {
   node.mine();
   expect(await client.block(slot + 1)).toBeNull();
 });
+
+describe('a balance', () => {
+  const held = (owner: string, mintOf: string, amount: bigint) => {
+    const stored = tokenAccount(owner);
+    toBytes(mintOf).copy(stored.data as Buffer, 0);
+    (stored.data as Buffer).writeBigUInt64LE(amount, 64);
+    return stored;
+  };
+  const place = (program: 'token' | 'token-2022') => toBase58(associatedTokenAccount(toBytes(from), toBytes(usdcMint), program));
+
+  test('is the lamports of an account, and none where there is no account', async () => {
+    expect(await client.balance(from, null)).toBe(1_000_000_000n);
+    expect(await client.balance(walletOf(Buffer.alloc(32, 0x33)), null)).toBe(0n);
+  });
+
+  test('of a token is that of the associated account alone, of this owner, mint and program', async () => {
+    expect(await client.balance(to, usdcMint)).toBe(0n);
+    node.accounts.set(place('token'), held(from, usdcMint, 7n));
+    expect(await client.balance(from, usdcMint)).toBe(7n);
+    // under the program that it is not of
+    node.accounts.set(place('token-2022'), held(from, usdcMint, 8n));
+    expect(await client.balance(from, usdcMint)).toBe(7n);
+    for (const other of [
+      held(to, usdcMint, 9n),
+      held(from, to, 9n),
+      { lamports: 9, owner: tokenProgram, data: Buffer.alloc(64) },
+    ]) {
+      node.accounts.set(place('token'), other);
+      expect(await client.balance(from, usdcMint)).toBe(0n);
+    }
+  });
+});

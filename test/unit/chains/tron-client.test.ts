@@ -201,6 +201,21 @@ describe('tokens', () => {
   });
 });
 
+test('a balance is that of the solidified blocks, of TRX and of tokens', async () => {
+  const holder = await chain.funded(trx(2), 5n);
+  await solidify();
+  const nobody = newHolder().address;
+  const read = async (address: string) => [await client.balance(address, null), await client.balance(address, usdt)];
+  expect(await read(holder.address)).toEqual([trx(2), 5n]);
+  expect(await read(nobody)).toEqual([0n, 0n]);
+  const made = [await make(pay(holder.address, trx(1))), await make(pay(holder.address, 4n, usdt))];
+  for (const { bytes } of made) await client.broadcast(bytes);
+  await mine();
+  expect(await read(holder.address)).toEqual([trx(2), 5n]);
+  await solidify();
+  expect(await read(holder.address)).toEqual([trx(3), 9n]);
+});
+
 test('equal payments at the same moment are different transactions', async () => {
   const stranger = await chain.funded(trx(1));
   const made = await Promise.all(Array.from({ length: 20 }, () => make(pay(stranger.address, trx(1)))));

@@ -1,10 +1,11 @@
 import { getAddress, size } from 'viem';
 import type { SettlementMethod, Sponsoring } from '../../payments';
+import { toSettlementAction } from '../../settlement-action';
 import { capSecond } from '../../../platform/last-second';
 import type { Hex, SettlementAction, TransactionDescription, TransactionIntent } from '../../types';
 import { type Deployment, encodeSettlement, maxSettlementGasAnywhere, type SettledPayment } from '../payments/calldata';
 import { isZero, maxSignatureBytes } from '../payments/fields';
-import { authorizationIdentity, permitIdentity } from '../payments/identity';
+import { authorisationOf, authorizationIdentity, permitIdentity } from '../payments/identity';
 import { readSettlement } from '../payments/read-calldata';
 import { getPayment } from './payment';
 import type { Unsigned } from './transaction';
@@ -72,6 +73,7 @@ export function describeSettlement({ to, data = '0x', value = 0n, gas = 0n }: Un
     outputs: [{ recipient: payTo, tokenContract: token, amount }],
     settlement: {
       ...{ method, payer, identity: toIdentity(payment, token), authorised, facilitator },
+      ...{ action: toSettlementAction(payment), authorisation: authorisationOf(payment, token) },
       ...(sponsoring.type === 'deployment' ? { contract: token, factory: getAddress(sponsoring.factory) } : { contract }),
     },
     expiresAt: Number(capSecond(last)),

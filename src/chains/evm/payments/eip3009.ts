@@ -14,7 +14,7 @@ import {
   unwrap,
   type Unwrapped,
 } from './fields';
-import { authorizationIdentity } from './identity';
+import { authorisationOf, authorizationIdentity } from './identity';
 import { ownPartyReason, readTerms } from './terms';
 import type { Authorization } from './typed-data';
 
@@ -26,13 +26,17 @@ export const eip3009: PaymentMethod = {
   disagreement: (_scheme, field) => authorizationDisagreements[field],
   normalise,
   identify: (request) => {
-    const authorization = readAuthorization(request.payload)?.authorization;
+    const read = readAuthorization(request.payload);
     const contract = readTerms(request)?.contract;
-    if (!authorization || !contract) return null;
-    const { from, to, value, validAfter, validBefore, nonce } = authorization;
+    if (!read || !contract) return null;
+    const { from, to, value, validAfter, validBefore, nonce } = read.authorization;
+    const wrapped = readSignature(read.signature);
+    const signature = wrapped && unwrap(wrapped)?.signature;
+    const payment = { method: 'eip3009', payer: from, payTo: to, authorised: value, nonce, validAfter, validBefore } as const;
     return {
       identity: authorizationIdentity(contract, from, nonce),
       signed: [from, to, value, validAfter, validBefore, nonce].join(),
+      authorisation: signature ? authorisationOf({ ...payment, signature, facilitator: null }, contract) : null,
     };
   },
   failures: { exact: authorizationFailures, upto: authorizationFailures },

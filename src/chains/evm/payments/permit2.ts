@@ -14,7 +14,7 @@ import { exactPermitDisagreements, normalise, uptoPermitDisagreements } from './
 import { exactProxyAddress, uptoProxyAddress } from './contracts';
 import { exactPermitFailures, uptoPermitFailures } from './failures';
 import { asObject, isZero, minSecondsLeft, readAddress, readSignature, readUint, refuse, unwrap } from './fields';
-import { permitIdentity } from './identity';
+import { authorisationOf, permitIdentity } from './identity';
 import { readSponsoring } from './sponsoring';
 import { ownPartyReason, readTerms, type Terms } from './terms';
 import type { PermitTransfer } from './typed-data';
@@ -34,6 +34,7 @@ export const permit2: PaymentMethod = {
     return {
       identity: permitIdentity(from, nonce),
       signed: [...signed, witness.to, witness.facilitator, witness.validAfter].join(),
+      authorisation: toAuthorisation(read, request.scheme),
     };
   },
   named: { upto: { field: 'facilitatorAddress', refusal: 'upto_facilitator_mismatch' } },
@@ -42,6 +43,19 @@ export const permit2: PaymentMethod = {
 };
 
 type Permit = PermitTransfer & { from: Address };
+
+function toAuthorisation(
+  { signature: text, permit: { from, permitted, spender, nonce, deadline, witness } }: { signature: string; permit: Permit },
+  scheme: PaymentScheme,
+): string | null {
+  const signature = readSignature(text);
+  if (!signature || spender !== spenderOf(scheme)) return null;
+  const { to: payTo, facilitator, validAfter } = witness;
+  const payment = { method: settlementMethod(scheme), payer: from, payTo, authorised: permitted.amount, validAfter } as const;
+  return authorisationOf({ ...payment, nonce: nonce.toString(), validBefore: deadline, signature, facilitator }, permitted.token);
+}
+
+const spenderOf = (scheme: PaymentScheme): Address => (scheme === 'upto' ? uptoProxyAddress : exactProxyAddress);
 
 function settlementMethod(scheme: PaymentScheme): SettlementMethod {
   return scheme === 'upto' ? 'permit2_upto' : 'permit2_exact';
@@ -122,7 +136,7 @@ function permitReason(
   context: PaymentContext,
 ): PaymentReason | null {
   const { now, settlers } = context;
-  if (spender !== (scheme === 'upto' ? uptoProxyAddress : exactProxyAddress)) return 'invalid_permit2_spender';
+  if (spender !== spenderOf(scheme)) return 'invalid_permit2_spender';
   if (witness.to !== payTo) return 'invalid_permit2_recipient_mismatch';
   if (witness.facilitator !== null && !settlers.has(witness.facilitator.toLowerCase())) return 'upto_facilitator_mismatch';
   if (deadline < BigInt(now + minSecondsLeft)) return 'permit2_deadline_expired';

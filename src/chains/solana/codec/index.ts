@@ -22,7 +22,7 @@ import { writeLength } from './message';
 import { messageHash } from './message-hash';
 import { type MessageParts, readParts } from './parts';
 import { tokenPrograms } from './programs';
-import { decodeSettlement, encodeSettlement, isSettlement } from './settlement';
+import { authorisationOf, decodeSettlement, encodeSettlement, isSettlement, withoutSettler } from './settlement';
 import { decode, encode } from './transaction';
 
 /** `Payment.method` of a payment whose payer has signed the whole transaction. */
@@ -66,17 +66,20 @@ function buildSettlement(intent: TransactionIntent, action: SettlementAction, ki
 function describeSettlement({ caip2 }: SolanaNetwork, unsigned: Hex): TransactionDescription {
   const { settler, wallet, lastSecond, transfer, units, price, transaction } = decodeSettlement(unsigned);
   const { mint, authority, amount, program } = transfer;
+  const [payer, identity] = [toBase58(authority), messageHash(transaction.message)];
+  const action: SettlementAction = {
+    ...{ type: 'settlement', method: settlementMethod, payer, nonce: identity, authorised: amount.toString() },
+    ...{ validAfter: '0', validBefore: lastSecond.toString(), signature: toHex(withoutSettler(transaction)) },
+  };
   return {
     chain: caip2,
     action: 'settlement',
     outputs: [{ recipient: toBase58(wallet), tokenContract: toBase58(mint), amount }],
     settlement: {
-      method: settlementMethod,
-      payer: toBase58(authority),
-      identity: messageHash(transaction.message),
-      authorised: amount,
+      ...{ method: settlementMethod, payer, identity, authorised: amount },
       facilitator: toBase58(settler),
       contract: toBase58(tokenPrograms[program]),
+      ...{ action, authorisation: authorisationOf(transaction) },
     },
     maxNetworkFee: maxFee({ units, price, creates: null, signatures: transaction.signatures.length }),
     expiresAt: Number(lastSecond),

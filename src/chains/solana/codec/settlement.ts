@@ -77,3 +77,7 @@ function assertPays({ settler, wallet, transfer }: UnsignedSettlement): void {
 /** A transaction with nothing in the place of its settler, whose signature comes last: one payment has one form. */
 export const withoutSettler = ({ signatures, message }: Pick<OfferedTransaction, 'signatures' | 'message'>): Buffer =>
   Buffer.concat([writeLength(signatures.length), emptySignature, ...signatures.slice(1), message]);
+
+/** One text for one transaction that its payer has signed. */
+export const authorisationOf = (transaction: Pick<OfferedTransaction, 'signatures' | 'message'>): string =>
+  withoutSettler(transaction).toString('hex');

@@ -11,7 +11,7 @@ import type {
 } from '../../payments';
 import { fromBase58, toBase58 } from '../codec/base58';
 import { messageHash } from '../codec/message-hash';
-import { withoutSettler } from '../codec/settlement';
+import { authorisationOf, withoutSettler } from '../codec/settlement';
 import { type OfferedTransfer, otherReason, othersOf, readLayout } from './layout';
 import { maxLifeSeconds } from './limits';
 import { type OfferedTransaction, readOffered } from './offered';
@@ -50,10 +50,16 @@ export const signedTransaction: PaymentMethod = {
   identify: ({ payload, extra }) => {
     const offered = readOffered(payload.transaction);
     if (!('transaction' in offered)) return null;
-    const hash = messageHash(offered.transaction.message);
+    const { message, instructions } = offered.transaction;
+    const hash = messageHash(message);
     const memo = memoOf(extra);
+    const hasMemo = otherReason(othersOf(instructions), memo) === null;
     // whoever asks for the memo of another order asks for another payment
-    return { identity: hash, signed: memo === null ? hash : `${hash} ${memo}` };
+    return {
+      identity: hash,
+      signed: memo === null ? hash : `${hash} ${memo}`,
+      authorisation: hasMemo ? authorisationOf(offered.transaction) : null,
+    };
   },
   named: { exact: { field: 'feePayer', refusal: notManaged } },
   failures: { exact: failures, upto: failures },
