@@ -99,17 +99,33 @@ export async function recordDoubtedOrdinal(
   );
 }
 
-/** An operator has looked at so many transactions of the address: they are not doubted any more. */
+/**
+ * So many transactions of the address are not doubted any more. `lastSeenAt`: only if none was reported after that; text of the database.
+ * @returns whether it was doubted, and is not any more
+ */
 export async function dropDoubtedOrdinal(
   manager: EntityManager,
   { chain, addressKey }: Pick<ReservationOwner, 'chain' | 'addressKey'>,
   upTo: bigint,
+  lastSeenAt: string | null = null,
+): Promise<boolean> {
+  const [, dropped] = await manager.query<[unknown[], number]>(
+    `delete from doubted_ordinals
+      where chain = $1 and owner = $2 and reported <= $3 and ($4::timestamptz is null or seen_at <= $4)`,
+    [chain, addressKey, upTo.toString(), lastSeenAt],
+  );
+  return dropped > 0;
+}
+
+/** A count that the chain has not confirmed for so long after it was reported last does not become final. */
+export const doubtIsPast = `seen_at < now() - interval '1 hour'`;
+
+/** Drops what was reported of the address, whatever the count, if it is past. */
+export async function dropPastDoubt(
+  manager: EntityManager,
+  { chain, addressKey }: Pick<ReservationOwner, 'chain' | 'addressKey'>,
 ): Promise<void> {
-  await manager.query('delete from doubted_ordinals where chain = $1 and owner = $2 and reported <= $3', [
-    chain,
-    addressKey,
-    upTo.toString(),
-  ]);
+  await manager.query(`delete from doubted_ordinals where chain = $1 and owner = $2 and ${doubtIsPast}`, [chain, addressKey]);
 }
 
 /** More are not reported. */

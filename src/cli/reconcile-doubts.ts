@@ -1,6 +1,6 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { audit } from '../audit/log';
-import { dropDoubtedOrdinal } from '../chains/reservations';
+import { doubtIsPast, dropDoubtedOrdinal } from '../chains/reservations';
 import type { LedgerDifference } from '../ledger/compare-with-chain';
 import { inTransaction } from '../platform/database';
 import { GatewayError } from '../platform/errors';
@@ -13,8 +13,11 @@ export interface ExplainedDoubt {
   clientId: string;
   chain: string;
   addressKey: string;
+  address: string;
   /** So many the chain had counted. */
   reported: bigint;
+  /** When it was reported last, as text of the database: microseconds count. */
+  seenAt: string;
 }
 
 export interface ComparedDoubts {
@@ -31,6 +34,7 @@ interface DoubtRow {
   client_id: string;
   address: string;
   reported: string;
+  seen_at: string;
   /** What was reported would be final by now. */
   is_past: boolean;
   /** All lower ordinals are those of transactions in the database, or were accepted by an operator. */
@@ -39,7 +43,11 @@ interface DoubtRow {
 
 /** More are not compared at once. */
 const maxDoubts = 1_000;
-const check = 'the chain counts no transaction that the books do not have';
+export const doubtCheck = 'the chain counts no transaction that the books do not have';
+
+/** Names the account and the chain in a difference. */
+export const subjectOf = ({ accountId, chain, address }: Pick<ExplainedDoubt, 'accountId' | 'chain' | 'address'>): string =>
+  `${accountId} ${chain} ${address}`;
 
 /**
  * Whether the books have by now what chains have counted (`doubted_ordinals`): of each such account no more transactions are final than the
@@ -47,21 +55,18 @@ const check = 'the chain counts no transaction that the books do not have';
  */
 export async function compareDoubts(manager: EntityManager, chains: AskedChains): Promise<ComparedDoubts> {
   const rows = await manager.query<DoubtRow[]>(
-    `select d.chain, d.owner, d.account_id, a.client_id, a.address, d.reported, d.seen_at < now() - interval '1 hour' as is_past,
+    `select d.chain, d.owner, d.account_id, a.client_id, a.address, d.reported, d.seen_at::text, ${doubtIsPast} as is_past,
             greatest((select max(below) from foreign_ordinals f where (f.chain, f.owner) = (d.chain, d.owner)),
                      (select max(ordinal) + 1 from reservations r where (r.chain, r.owner) = (d.chain, d.owner)), 0) as known
        from doubted_ordinals d join accounts a using (account_id) order by d.since limit ${maxDoubts}`,
   );
   const compared: ComparedDoubts = { accountIds: rows.map(({ account_id: id }) => id), explained: [], differences: [] };
   for (const row of rows) {
+    const { account_id: accountId, client_id: clientId, chain, owner: addressKey, address } = row;
+    const doubted = { accountId, clientId, chain, addressKey, address };
     const actual = await findUnexplained(row, chains);
-    if (actual !== null)
-      compared.differences.push({ check, subject: `${row.account_id} ${row.chain} ${row.address}`, expected: row.known, actual });
-    else
-      compared.explained.push({
-        ...{ accountId: row.account_id, clientId: row.client_id, chain: row.chain, addressKey: row.owner },
-        reported: BigInt(row.reported),
-      });
+    if (actual === null) compared.explained.push({ ...doubted, reported: BigInt(row.reported), seenAt: row.seen_at });
+    else compared.differences.push({ check: doubtCheck, subject: subjectOf(doubted), expected: row.known, actual });
   }
   return compared;
 }
@@ -80,11 +85,11 @@ async function findUnexplained({ chain, address, reported, known, is_past: isPas
   }
 }
 
-/** Once all is equal: transfers of these accounts are accepted and begun again. */
+/** Once all is equal: transfers of these accounts are accepted and begun again, unless a chain has counted higher again meanwhile. */
 export async function dropExplained(database: DataSource, explained: readonly ExplainedDoubt[]): Promise<void> {
-  for (const { accountId, clientId, reported, ...owner } of explained)
+  for (const { accountId, clientId, reported, seenAt, ...owner } of explained)
     await inTransaction(database, async (manager) => {
-      await dropDoubtedOrdinal(manager, owner, reported);
+      if (!(await dropDoubtedOrdinal(manager, owner, reported, seenAt))) return;
       await audit(manager, {
         action: 'account.reconciled',
         outcome: 'success',

@@ -12,7 +12,7 @@ import { mapBounded } from '../platform/map-bounded';
 import type { GetClient } from './explain/chain';
 import { readNodeJournals } from './node-journals';
 import { AskedChains, Balances } from './reconcile-balances';
-import { compareDoubts, type ExplainedDoubt } from './reconcile-doubts';
+import { compareDoubts, doubtCheck, type ExplainedDoubt, subjectOf } from './reconcile-doubts';
 
 /** Something that two of books, journals and chains say differently. */
 export type Difference = LedgerDifference;
@@ -84,11 +84,15 @@ export const readsJournals =
  */
 export async function compareRebuilt(options: EqualityOptions): Promise<Equality> {
   let lasting: Set<string> | undefined;
+  const unexplained = new Set<string>();
   for (let reading = 1; ; reading += 1) {
     const equality = await compareOnce(options);
     // a busy gateway differs somewhere at each reading, but not in the same place
     const differences = equality.differences.filter((difference) => lasting?.has(placeOf(difference)) ?? true);
-    if (differences.length === 0 || reading === readings) return { ...equality, differences };
+    for (const { check, subject } of equality.differences) if (check === doubtCheck) unexplained.add(subject);
+    // an account stays closed although one answer of two says that nothing is left to explain
+    const explained = equality.explained.filter((doubt) => !unexplained.has(subjectOf(doubt)));
+    if (differences.length === 0 || reading === readings) return { ...equality, explained, differences };
     lasting = new Set(differences.map(placeOf));
     await delay(options.againAfterMs ?? 3_000);
   }
