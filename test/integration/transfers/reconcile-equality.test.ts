@@ -2,6 +2,7 @@ import { listAuditLog } from '../../../src/audit/list';
 import { audit } from '../../../src/audit/log';
 import type { ChainClient } from '../../../src/chains/chain-client';
 import { recordDoubtedOrdinal, recordForeignOrdinals } from '../../../src/chains/reservations';
+import { acceptCount } from '../../../src/cli/accept-count';
 import { dropExplained } from '../../../src/cli/reconcile-doubts';
 import { compareRebuilt, type EqualityOptions, isAllCompared } from '../../../src/cli/reconcile-equality';
 import { nodeIndexes } from '../../../src/messages/nodes';
@@ -181,6 +182,50 @@ describe('an account of which a chain has counted more transactions than the boo
     expect(await actual()).toEqual([]);
     const more = { ETH: 1n };
     expect(await actual({}, [more, more, more, more])).toEqual([String(10n * ether + 1n)]);
+  });
+
+  test('stays closed when its chain counts higher again after it was compared, or at one of several readings', async () => {
+    const { database } = fixture;
+    const report = () => recordDoubtedOrdinal(database.manager, owner(), { reported: 2n, expected: 0n });
+    await report();
+    await database.query(`update doubted_ordinals set seen_at = now() - interval '61 minutes'`);
+    const { explained } = await compare();
+    expect(explained).toHaveLength(1);
+    await report();
+    await dropExplained(database, explained);
+    expect(await doubted()).toHaveLength(1);
+    expect(
+      await listAuditLog(database.manager, { subject: fixture.account.accountId, action: 'account.reconciled', limit: 1 }),
+    ).toEqual([]);
+
+    await database.query(`update doubted_ordinals set seen_at = now() - interval '61 minutes'`);
+    const counts = [2n, 0n];
+    const usedOrdinals = () => Promise.resolve(counts.shift() ?? 0n);
+    const balance = (_: string, token: string | null) => Promise.resolve(token === null ? 10n * ether : 1000n * usdc);
+    const getClient = () => ({ balance, verifyIdentity, usedOrdinals }) as unknown as ChainClient;
+    expect(await compare({ getClient })).toMatchObject({ differences: [], explained: [] });
+  });
+
+  test('is open once an operator accepts all that are final, an hour after a higher count was reported', async () => {
+    const { database } = fixture;
+    const count = (value: string) =>
+      acceptCount(database, registry, () => Promise.resolve(used), {
+        accountId: owner().accountId,
+        chain: 'ethereum',
+        count: value,
+      });
+    await recordDoubtedOrdinal(database.manager, owner(), { reported: 9n, expected: 0n });
+    await count('0');
+    expect(await doubted()).toHaveLength(1);
+    await database.query(`update doubted_ordinals set seen_at = now() - interval '61 minutes'`);
+    used = 2n;
+    await expect(count('0')).rejects.toMatchObject({ code: 'invalid_parameter' });
+    await count('1');
+    expect(await doubted()).toHaveLength(1);
+    used = 0n;
+    await count('0');
+    expect(await doubted()).toEqual([]);
+    await accept();
   });
 
   test('keeps no other one closed, nor itself on another chain', async () => {
