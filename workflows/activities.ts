@@ -18,6 +18,11 @@ const databaseStep = {
   retry: { initialInterval: '200 milliseconds', backoffCoefficient: 2, maximumInterval: '30 seconds' },
 } as const;
 export const transferActivities = proxyLocalActivities<TransferActivities>(databaseStep);
+/** Of those, what has to run once the workflow task that asks for it is in the history. */
+export const recordingActivities = proxyActivities<Pick<TransferActivities, 'recordOperatorAct'>>({
+  startToCloseTimeout: '30 seconds',
+  retry: databaseStep.retry,
+});
 export const walletActivities = proxyLocalActivities<WalletActivities>(databaseStep);
 
 /** What only the authoriser does; it is waited for while it is down. All of it is safe to repeat. */

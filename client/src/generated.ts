@@ -143,7 +143,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the enabled chains with their tokens, depths and fee caps */
+        /** List the enabled chains with their tokens, depths, limits and fees */
         get: operations["listChains"];
         put?: never;
         post?: never;
@@ -859,6 +859,8 @@ export interface components {
         };
         /** @enum {string} */
         WalletStatus: "PROGRESSING" | "ACTIVE" | "SUSPENDED";
+        /** @enum {string} */
+        KeyStatus: "GENERATING" | "ACTIVE" | "UNVERIFIED";
         Wallet: {
             /**
              * Format: uuid
@@ -875,11 +877,8 @@ export interface components {
             /** @description As given when it was created */
             external_id: string | null;
             status: components["schemas"]["WalletStatus"];
-            /**
-             * @description UNVERIFIED: the signing nodes do not attest the key; status is then SUSPENDED
-             * @enum {string}
-             */
-            key_status: "GENERATING" | "ACTIVE" | "UNVERIFIED";
+            /** @description UNVERIFIED: the signing nodes do not attest the key; status is then SUSPENDED */
+            key_status: components["schemas"]["KeyStatus"];
             /**
              * Format: date-time
              * @example 2026-01-31T12:00:00.000Z
@@ -927,6 +926,8 @@ export interface components {
              */
             external_id?: string;
         };
+        /** @enum {string} */
+        AccountStatus: "ACTIVE" | "INACTIVE";
         Account: {
             /**
              * Format: uuid
@@ -948,8 +949,7 @@ export interface components {
             network: string;
             /** @constant */
             address_type: "INBOUND";
-            /** @enum {string} */
-            status: "ACTIVE" | "INACTIVE";
+            status: components["schemas"]["AccountStatus"];
             label: string | null;
             /** @description As given when it was created */
             external_id: string | null;
@@ -981,8 +981,7 @@ export interface components {
             network: string;
             /** @constant */
             address_type: "INBOUND";
-            /** @enum {string} */
-            status: "ACTIVE" | "INACTIVE";
+            status: components["schemas"]["AccountStatus"];
             label: string | null;
             /** @description As given when it was created */
             external_id: string | null;
@@ -1026,6 +1025,19 @@ export interface components {
             asset_type: components["schemas"]["AssetType"];
             /** @description null: the native coin */
             contract_address: string | null;
+            /**
+             * @description Highest network fee that a usual transfer of it would lock now, of the native coin in display units; POST /transfer/estimate has that of one transfer. null: the fees of the chain are not known at the moment
+             * @example 1.5
+             */
+            network_fee: string | null;
+        };
+        Coins: {
+            /**
+             * @description Decimal string, display units
+             * @example 1.5
+             */
+            amount: string;
+            symbol: string;
         };
         Chain: {
             /** @description Its name in requests */
@@ -1033,6 +1045,7 @@ export interface components {
             network: string;
             /** @description CAIP-2 identifier */
             caip2: string;
+            /** @description The coin that network fees are paid in */
             native: components["schemas"]["ChainToken"];
             /** @description What can be added to an account beside the native coin */
             tokens: components["schemas"]["ChainToken"][];
@@ -1041,23 +1054,11 @@ export interface components {
             /** @description Usual time between two blocks */
             block_time_ms: number;
             /** @description No transaction costs more than this */
-            max_network_fee: {
-                /**
-                 * @description Decimal string, display units
-                 * @example 1.5
-                 */
-                amount: string;
-                symbol: string;
-            };
+            max_network_fee: components["schemas"]["Coins"];
+            /** @description Smallest transfer of the native coin that every address can be paid; less is refused to some. null: there is no such limit. The largest amounts are limits of a wallet, which an operator sets */
+            minimum_amount: components["schemas"]["Coins"] | null;
             /** @description What an account that has paid a fee keeps at least, because the chain demands it; null: nothing */
-            minimum_balance: {
-                /**
-                 * @description Decimal string, display units
-                 * @example 1.5
-                 */
-                amount: string;
-                symbol: string;
-            } | null;
+            minimum_balance: components["schemas"]["Coins"] | null;
             /** @description Transfers may have on_chain_memo */
             on_chain_memo: boolean;
             /** @description Transfers may have allow_program_address */
@@ -1068,10 +1069,11 @@ export interface components {
         Chains: {
             data: components["schemas"]["Chain"][];
         };
+        /** @enum {string} */
+        AssetSymbol: "ETH" | "TRX" | "USDT" | "USDC" | "BNB" | "MATIC" | "BTC" | "SOL";
         AddAssetRequest: {
             account_id: string;
-            /** @enum {string} */
-            symbol: "ETH" | "TRX" | "USDT" | "USDC" | "BNB" | "MATIC" | "BTC" | "SOL";
+            symbol: components["schemas"]["AssetSymbol"];
             /**
              * @description Required for accounts whose address exists on several chains (ethereum, bsc, …), omitted for all others
              * @example ethereum
@@ -1287,14 +1289,7 @@ export interface components {
              */
             amount: string;
             /** @description Network fee that would be locked beside the amount: the transfer costs at most this, unless fees rise before it is signed; null where it is not known, because the transfer would be refused */
-            fee_bound: {
-                /**
-                 * @description Decimal string, display units
-                 * @example 1.5
-                 */
-                amount: string;
-                symbol: string;
-            } | null;
+            fee_bound: components["schemas"]["Coins"] | null;
             /** @description Of the token, then of the coin that pays the fee where it is another one */
             balances: components["schemas"]["NeededBalance"][];
             /** @description What may happen to it after it was accepted; new codes may be added */
@@ -1367,14 +1362,7 @@ export interface components {
             account_id: string | null;
             memo: string | null;
             /** @description Fee taken by the network; null until known */
-            fee: {
-                /**
-                 * @description Decimal string, display units
-                 * @example 1.5
-                 */
-                amount: string;
-                symbol: string;
-            } | null;
+            fee: components["schemas"]["Coins"] | null;
             failure: {
                 code: components["schemas"]["FailureCode"];
                 message: string;
@@ -1421,7 +1409,7 @@ export interface components {
                 detail: string;
             } | null;
         };
-        ApproveTransactionRequest: {
+        MfaCodeRequest: {
             /**
              * @description 6-digit TOTP code of your second factor; required; each code is valid for one request
              * @example 123456
@@ -1685,13 +1673,6 @@ export interface components {
              */
             mfa_code?: string;
         };
-        DeleteSecurityFactorRequest: {
-            /**
-             * @description 6-digit TOTP code of your second factor; required; each code is valid for one request
-             * @example 123456
-             */
-            mfa_code?: string;
-        };
         DeletedSecurityFactor: {
             /**
              * Format: uuid
@@ -1720,6 +1701,8 @@ export interface components {
         };
         /** @enum {string} */
         WebhookStatus: "enabled" | "disabled";
+        /** @enum {string} */
+        WebhookDisabledReason: "client" | "gone" | "failing";
         WebhookWithSecret: {
             /**
              * Format: uuid
@@ -1731,11 +1714,8 @@ export interface components {
             /** @description Kinds of events; null: all */
             events: string[] | null;
             status: components["schemas"]["WebhookStatus"];
-            /**
-             * @description client: disabled by you; gone: the receiver responded with 410; failing: all attempts failed for 3 days
-             * @enum {string|null}
-             */
-            disabled_reason: "client" | "gone" | "failing" | null;
+            /** @description client: disabled by you; gone: the receiver responded with 410; failing: all attempts failed for 3 days */
+            disabled_reason: components["schemas"]["WebhookDisabledReason"] | null;
             /**
              * Format: date-time
              * @example 2026-01-31T12:00:00.000Z
@@ -1780,11 +1760,8 @@ export interface components {
             /** @description Kinds of events; null: all */
             events: string[] | null;
             status: components["schemas"]["WebhookStatus"];
-            /**
-             * @description client: disabled by you; gone: the receiver responded with 410; failing: all attempts failed for 3 days
-             * @enum {string|null}
-             */
-            disabled_reason: "client" | "gone" | "failing" | null;
+            /** @description client: disabled by you; gone: the receiver responded with 410; failing: all attempts failed for 3 days */
+            disabled_reason: components["schemas"]["WebhookDisabledReason"] | null;
             /**
              * Format: date-time
              * @example 2026-01-31T12:00:00.000Z
@@ -1837,13 +1814,6 @@ export interface components {
              */
             mfa_code?: string;
         } | unknown | unknown | unknown | unknown;
-        DeleteWebhookRequest: {
-            /**
-             * @description 6-digit TOTP code of your second factor; required; each code is valid for one request
-             * @example 123456
-             */
-            mfa_code?: string;
-        };
         DeletedWebhook: {
             /**
              * Format: uuid
@@ -1943,14 +1913,15 @@ export interface components {
             /** @description True when failed deliveries remain: repeat the request */
             has_more: boolean;
         };
-        VerifyPaymentRequest: ({
+        /** @enum {string} */
+        PaymentScheme: "exact" | "upto";
+        PaymentBodyV1: {
             /** @constant */
             x402Version: 1;
             paymentPayload: {
                 /** @constant */
                 x402Version?: 1;
-                /** @enum {string} */
-                scheme: "exact" | "upto";
+                scheme: components["schemas"]["PaymentScheme"];
                 /**
                  * @description CAIP-2; in version 1 also a name
                  * @example eip155:8453
@@ -1964,8 +1935,7 @@ export interface components {
                 [key: string]: unknown;
             };
             paymentRequirements: {
-                /** @enum {string} */
-                scheme: "exact" | "upto";
+                scheme: components["schemas"]["PaymentScheme"];
                 /**
                  * @description CAIP-2; in version 1 also a name
                  * @example eip155:8453
@@ -1993,40 +1963,41 @@ export interface components {
             };
         } & {
             [key: string]: unknown;
-        }) | ({
+        };
+        PaymentTermsV2: {
+            scheme: components["schemas"]["PaymentScheme"];
+            /**
+             * @description CAIP-2; in version 1 also a name
+             * @example eip155:8453
+             */
+            network: string;
+            /**
+             * @description address of the token contract
+             * @example 0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913
+             */
+            asset: string;
+            /** @example 0x5Bc2e97D04a8F61e3C7B90fD2A6548eC1f73d0E9 */
+            payTo: string;
+            /** @example 60 */
+            maxTimeoutSeconds?: number;
+            extra?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description atomic units, decimal or 0x
+             * @example 10000
+             */
+            amount: string;
+        } & {
+            [key: string]: unknown;
+        };
+        PaymentBodyV2: {
             /** @constant */
             x402Version: 2;
             paymentPayload: {
                 /** @constant */
                 x402Version?: 2;
-                accepted: {
-                    /** @enum {string} */
-                    scheme: "exact" | "upto";
-                    /**
-                     * @description CAIP-2; in version 1 also a name
-                     * @example eip155:8453
-                     */
-                    network: string;
-                    /**
-                     * @description address of the token contract
-                     * @example 0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913
-                     */
-                    asset: string;
-                    /** @example 0x5Bc2e97D04a8F61e3C7B90fD2A6548eC1f73d0E9 */
-                    payTo: string;
-                    /** @example 60 */
-                    maxTimeoutSeconds?: number;
-                    extra?: {
-                        [key: string]: unknown;
-                    } | null;
-                    /**
-                     * @description atomic units, decimal or 0x
-                     * @example 10000
-                     */
-                    amount: string;
-                } & {
-                    [key: string]: unknown;
-                };
+                accepted: components["schemas"]["PaymentTermsV2"];
                 /** @description what the payer has signed, with the signature */
                 payload: {
                     [key: string]: unknown;
@@ -2037,37 +2008,11 @@ export interface components {
             } & {
                 [key: string]: unknown;
             };
-            paymentRequirements?: ({
-                /** @enum {string} */
-                scheme: "exact" | "upto";
-                /**
-                 * @description CAIP-2; in version 1 also a name
-                 * @example eip155:8453
-                 */
-                network: string;
-                /**
-                 * @description address of the token contract
-                 * @example 0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913
-                 */
-                asset: string;
-                /** @example 0x5Bc2e97D04a8F61e3C7B90fD2A6548eC1f73d0E9 */
-                payTo: string;
-                /** @example 60 */
-                maxTimeoutSeconds?: number;
-                extra?: {
-                    [key: string]: unknown;
-                } | null;
-                /**
-                 * @description atomic units, decimal or 0x
-                 * @example 10000
-                 */
-                amount: string;
-            } & {
-                [key: string]: unknown;
-            }) | null;
+            paymentRequirements?: components["schemas"]["PaymentTermsV2"] | null;
         } & {
             [key: string]: unknown;
-        });
+        };
+        PaymentBody: components["schemas"]["PaymentBodyV1"] | components["schemas"]["PaymentBodyV2"];
         /** @enum {string} */
         PaymentFailureReason: "invalid_x402_version" | "invalid_network" | "unsupported_scheme" | "invalid_transaction_state" | "unexpected_verify_error" | "settlement_pending" | "duplicate_settlement" | "payment_identifier_conflict" | "unexpected_settle_error" | "invalid_payload" | "invalid_payment_requirements" | "unsupported_payload_type" | "asset_not_deployed_contract" | "invalid_exact_evm_scheme" | "invalid_exact_evm_network_mismatch" | "invalid_upto_evm_scheme" | "invalid_upto_evm_network_mismatch" | "invalid_exact_evm_missing_eip712_domain" | "invalid_exact_evm_signature" | "eip6492_factory_not_allowed" | "smart_wallet_deployment_failed" | "invalid_exact_evm_failed_to_parse_signature" | "invalid_exact_evm_recipient_mismatch" | "invalid_exact_evm_payload_authorization_valid_before" | "invalid_exact_evm_payload_authorization_valid_after" | "invalid_exact_evm_payload_authorization_value_mismatch" | "invalid_exact_evm_authorization_value" | "invalid_exact_evm_eip3009_not_supported" | "invalid_exact_evm_nonce_already_used" | "invalid_exact_evm_token_name_mismatch" | "invalid_exact_evm_token_version_mismatch" | "invalid_exact_evm_insufficient_balance" | "invalid_exact_evm_transaction_simulation_failed" | "invalid_exact_evm_transaction_failed" | "invalid_exact_evm_transfer_event_mismatch" | "invalid_permit2_spender" | "invalid_permit2_recipient_mismatch" | "permit2_deadline_expired" | "permit2_not_yet_valid" | "permit2_amount_mismatch" | "permit2_token_mismatch" | "invalid_permit2_signature" | "permit2_allowance_required" | "permit2_simulation_failed" | "permit2_insufficient_balance" | "permit2_proxy_not_deployed" | "permit2_invalid_amount" | "permit2_invalid_destination" | "permit2_invalid_owner" | "permit2_payment_too_early" | "permit2_invalid_nonce" | "permit2_2612_amount_mismatch" | "upto_facilitator_mismatch" | "invalid_upto_evm_payload_settlement_exceeds_amount" | "upto_amount_exceeds_permitted" | "upto_unauthorized_facilitator" | "invalid_upto_evm_transaction_failed" | "invalid_eip2612_extension_format" | "eip2612_from_mismatch" | "eip2612_asset_mismatch" | "eip2612_spender_not_permit2" | "eip2612_deadline_expired" | "invalid_erc20_approval_extension_format" | "erc20_approval_from_mismatch" | "erc20_approval_asset_mismatch" | "erc20_approval_spender_not_permit2" | "erc20_approval_tx_parse_failed" | "erc20_approval_tx_wrong_target" | "erc20_approval_tx_wrong_selector" | "erc20_approval_tx_wrong_spender" | "erc20_approval_tx_invalid_calldata" | "erc20_approval_tx_invalid_signature" | "erc20_approval_tx_signer_mismatch" | "invalid_exact_svm_unsupported_scheme" | "invalid_exact_svm_network_mismatch" | "invalid_exact_svm_payload_missing_fee_payer" | "invalid_exact_svm_fee_payer_not_managed_by_facilitator" | "invalid_exact_svm_fee_payer_mismatch" | "invalid_exact_svm_payload_transaction_could_not_be_decoded" | "invalid_exact_svm_payload_signature_invalid" | "invalid_exact_svm_payload_excessive_signers" | "invalid_exact_svm_payload_transaction_instructions_length" | "invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction" | "invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction_too_high" | "invalid_exact_svm_payload_transaction_instructions_compute_price_instruction" | "invalid_exact_svm_payload_transaction_instructions_compute_price_instruction_too_high" | "invalid_exact_svm_payload_no_transfer_instruction" | "invalid_exact_svm_payload_transaction_fee_payer_transferring_funds" | "invalid_exact_svm_payload_mint_mismatch" | "invalid_exact_svm_payload_recipient_mismatch" | "invalid_exact_svm_payload_amount_mismatch" | "invalid_exact_svm_payload_unknown_fourth_instruction" | "invalid_exact_svm_payload_unknown_fifth_instruction" | "invalid_exact_svm_payload_unknown_sixth_instruction" | "invalid_exact_svm_payload_unknown_seventh_instruction" | "invalid_exact_svm_payload_memo_count" | "invalid_exact_svm_payload_memo_mismatch" | "invalid_exact_svm_smart_wallet_alt_resolution_not_available" | "invalid_exact_svm_smart_wallet_fee_payer_not_isolated" | "invalid_exact_svm_transaction_simulation_failed" | "invalid_exact_svm_transaction_failed" | "post_settlement_transfer_not_confirmed";
         PaymentVerdict: {
@@ -2077,131 +2022,6 @@ export interface components {
             /** @description as the payment states it */
             payer?: string;
         };
-        SettlePaymentRequest: ({
-            /** @constant */
-            x402Version: 1;
-            paymentPayload: {
-                /** @constant */
-                x402Version?: 1;
-                /** @enum {string} */
-                scheme: "exact" | "upto";
-                /**
-                 * @description CAIP-2; in version 1 also a name
-                 * @example eip155:8453
-                 */
-                network: string;
-                /** @description what the payer has signed, with the signature */
-                payload: {
-                    [key: string]: unknown;
-                };
-            } & {
-                [key: string]: unknown;
-            };
-            paymentRequirements: {
-                /** @enum {string} */
-                scheme: "exact" | "upto";
-                /**
-                 * @description CAIP-2; in version 1 also a name
-                 * @example eip155:8453
-                 */
-                network: string;
-                /**
-                 * @description address of the token contract
-                 * @example 0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913
-                 */
-                asset: string;
-                /** @example 0x5Bc2e97D04a8F61e3C7B90fD2A6548eC1f73d0E9 */
-                payTo: string;
-                /** @example 60 */
-                maxTimeoutSeconds?: number;
-                extra?: {
-                    [key: string]: unknown;
-                } | null;
-                /**
-                 * @description atomic units, decimal or 0x
-                 * @example 10000
-                 */
-                maxAmountRequired: string;
-            } & {
-                [key: string]: unknown;
-            };
-        } & {
-            [key: string]: unknown;
-        }) | ({
-            /** @constant */
-            x402Version: 2;
-            paymentPayload: {
-                /** @constant */
-                x402Version?: 2;
-                accepted: {
-                    /** @enum {string} */
-                    scheme: "exact" | "upto";
-                    /**
-                     * @description CAIP-2; in version 1 also a name
-                     * @example eip155:8453
-                     */
-                    network: string;
-                    /**
-                     * @description address of the token contract
-                     * @example 0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913
-                     */
-                    asset: string;
-                    /** @example 0x5Bc2e97D04a8F61e3C7B90fD2A6548eC1f73d0E9 */
-                    payTo: string;
-                    /** @example 60 */
-                    maxTimeoutSeconds?: number;
-                    extra?: {
-                        [key: string]: unknown;
-                    } | null;
-                    /**
-                     * @description atomic units, decimal or 0x
-                     * @example 10000
-                     */
-                    amount: string;
-                } & {
-                    [key: string]: unknown;
-                };
-                /** @description what the payer has signed, with the signature */
-                payload: {
-                    [key: string]: unknown;
-                };
-                extensions?: {
-                    [key: string]: unknown;
-                } | null;
-            } & {
-                [key: string]: unknown;
-            };
-            paymentRequirements?: ({
-                /** @enum {string} */
-                scheme: "exact" | "upto";
-                /**
-                 * @description CAIP-2; in version 1 also a name
-                 * @example eip155:8453
-                 */
-                network: string;
-                /**
-                 * @description address of the token contract
-                 * @example 0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913
-                 */
-                asset: string;
-                /** @example 0x5Bc2e97D04a8F61e3C7B90fD2A6548eC1f73d0E9 */
-                payTo: string;
-                /** @example 60 */
-                maxTimeoutSeconds?: number;
-                extra?: {
-                    [key: string]: unknown;
-                } | null;
-                /**
-                 * @description atomic units, decimal or 0x
-                 * @example 10000
-                 */
-                amount: string;
-            } & {
-                [key: string]: unknown;
-            }) | null;
-        } & {
-            [key: string]: unknown;
-        });
         Settlement: {
             success: boolean;
             /** @description id on the chain; empty when nothing was sent, or with `Prefer: respond-async` */
@@ -2226,8 +2046,7 @@ export interface components {
         PaymentKind: {
             /** @enum {number} */
             x402Version: 1 | 2;
-            /** @enum {string} */
-            scheme: "exact" | "upto";
+            scheme: components["schemas"]["PaymentScheme"];
             /** @description CAIP-2; in version 1 a name */
             network: string;
             extra?: {
@@ -2389,14 +2208,7 @@ export interface components {
             created_at: string;
             memo: string | null;
             /** @description Fee taken by the network; null until known */
-            fee: {
-                /**
-                 * @description Decimal string, display units
-                 * @example 1.5
-                 */
-                amount: string;
-                symbol: string;
-            } | null;
+            fee: components["schemas"]["Coins"] | null;
             failure: {
                 code: components["schemas"]["FailureCode"];
                 message: string;
@@ -2464,6 +2276,8 @@ export interface components {
             timestamp: string;
             data: components["schemas"]["EventTransaction"];
         };
+        /** @enum {string} */
+        SecurityFactorChange: "created" | "updated" | "activated" | "deactivated" | "deleted";
         ChangedSecurityFactor: {
             /**
              * Format: uuid
@@ -2492,8 +2306,7 @@ export interface components {
              * @example 2026-01-31T12:00:00.000Z
              */
             updated_at: string;
-            /** @enum {string} */
-            change: "created" | "updated" | "activated" | "deactivated" | "deleted";
+            change: components["schemas"]["SecurityFactorChange"];
         };
         SecurityFactorChangedEvent: {
             /** @constant */
@@ -2506,6 +2319,8 @@ export interface components {
             timestamp: string;
             data: components["schemas"]["ChangedSecurityFactor"];
         };
+        /** @enum {string} */
+        WebhookDisabledByGateway: "gone" | "failing";
         WebhookDisabledEvent: {
             /** @constant */
             type: "webhook.disabled";
@@ -2522,8 +2337,7 @@ export interface components {
                  */
                 webhook_id: string;
                 url: string;
-                /** @enum {string} */
-                reason: "gone" | "failing";
+                reason: components["schemas"]["WebhookDisabledByGateway"];
                 /**
                  * Format: date-time
                  * @example 2026-01-31T12:00:00.000Z
@@ -2569,11 +2383,8 @@ export interface components {
              * @description With outcome_unknown of POST /transfer: read the outcome with GET /transactions/{tx_id}
              */
             tx_id?: string;
-            /**
-             * @description With wallet_not_active: generating (try again after Retry-After) or suspended. With not_found of a transfer: unknown_token, unknown_sender or asset_not_added
-             * @enum {string}
-             */
-            reason?: "generating" | "suspended" | "unknown_token" | "unknown_sender" | "asset_not_added";
+            /** @description With wallet_not_active: generating (try again after Retry-After) or suspended. With not_found of a transfer: unknown_token, unknown_sender or asset_not_added */
+            reason?: components["schemas"]["ProblemReason"];
             /** @description With insufficient_balance: the coin or token that is short */
             token_symbol?: string;
             /** @description With insufficient_balance: what is available of it, display units */
@@ -2581,6 +2392,8 @@ export interface components {
             /** @description With insufficient_balance: what the transfer takes of it with its fee bound, display units */
             needed?: string;
         };
+        /** @enum {string} */
+        ProblemReason: "generating" | "suspended" | "unknown_token" | "unknown_sender" | "asset_not_added";
     };
     responses: {
         /** @description Bad Request */
@@ -3542,7 +3355,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ApproveTransactionRequest"];
+                "application/json": components["schemas"]["MfaCodeRequest"];
             };
         };
         responses: {
@@ -3998,7 +3811,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["DeleteSecurityFactorRequest"];
+                "application/json": components["schemas"]["MfaCodeRequest"];
             };
         };
         responses: {
@@ -4273,7 +4086,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["DeleteWebhookRequest"];
+                "application/json": components["schemas"]["MfaCodeRequest"];
             };
         };
         responses: {
@@ -4563,7 +4376,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["VerifyPaymentRequest"];
+                "application/json": components["schemas"]["PaymentBody"];
             };
         };
         responses: {
@@ -4609,7 +4422,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["SettlePaymentRequest"];
+                "application/json": components["schemas"]["PaymentBody"];
             };
         };
         responses: {

@@ -1,50 +1,64 @@
-import type { GetFamily } from '../chains/family';
+import type { DataSource } from 'typeorm';
+import type { FamilyCodec, GetFamily } from '../chains/family';
+import { readFeeLevels } from '../chains/fee-levels';
 import type { ChainRegistry } from '../chains/registry';
-import type { ChainDefinition, TokenDefinition } from '../chains/types';
+import type { ChainDefinition, FeeLevels, TokenDefinition } from '../chains/types';
 import type { DocumentedMiddleware, Route } from '../http/route';
 import { noQuery } from '../http/validate';
+import { CachedValue } from '../platform/cached-value';
 import { formatAmount } from '../platform/money';
 import { chainsView, type ChainView, type TokenView } from './chain-schema';
 
 export interface ChainRoutes {
+  database: DataSource;
   registry: ChainRegistry;
   getFamily: GetFamily;
   authenticate: DocumentedMiddleware;
 }
 
-/** The enabled chains, as the registry has them: the same for every client, and nothing about endpoints. */
-export function chainRoutes({ registry, getFamily, authenticate }: ChainRoutes): Route[] {
-  const data = registry.all.map((chain) => presentChain(chain, getFamily));
+/**
+ * The enabled chains, as the registry has them, with what a transfer would cost now: the same for every client, and nothing about endpoints. No
+ * chain is asked: the fees are those that the followers have stored.
+ */
+export function chainRoutes({ database, registry, getFamily, authenticate }: ChainRoutes): Route[] {
+  const feeLevels = new CachedValue(readFeeLevels);
   return [
     {
       method: 'get',
       path: '/chains',
       id: 'listChains',
       tag: 'Assets',
-      summary: 'List the enabled chains with their tokens, depths and fee caps',
+      summary: 'List the enabled chains with their tokens, depths, limits and fees',
       middleware: [authenticate, noQuery],
       answer: { status: 200, description: 'All of them', schema: chainsView },
       fails: [],
-      handle: (ctx) => {
-        ctx.body = { data };
+      handle: async (ctx) => {
+        const levels = await feeLevels.get(database.manager);
+        ctx.body = { data: registry.all.map((chain) => presentChain(chain, getFamily(chain.family), levels.get(chain.name))) };
       },
     },
   ];
 }
 
-function presentChain(chain: ChainDefinition, getFamily: GetFamily): ChainView {
+/** `levels`: undefined where they are not known now. */
+function presentChain(chain: ChainDefinition, family: FamilyCodec, levels: FeeLevels | undefined): ChainView {
   const { name, network, caip2, native, tokens, confirmations, blockTimeMs, maxNetworkFee, explorerTx } = chain;
-  const { minimumBalance, carriesMemo = false, hasProgramAddresses = false } = getFamily(chain.family);
+  const { smallestPayment, minimumBalance, carriesMemo = false, hasProgramAddresses = false, fees } = family;
   const coins = (amount: bigint) => ({ amount: formatAmount(amount, native.decimals), symbol: native.symbol });
+  const present = (token: TokenDefinition): TokenView => ({
+    ...presentToken(token),
+    network_fee: levels ? formatAmount(fees.bound(chain, token, levels), native.decimals) : null,
+  });
   return {
     chain: name,
     network,
     caip2,
-    native: presentToken(native),
-    tokens: tokens.map(presentToken),
+    native: present(native),
+    tokens: tokens.map(present),
     required_confirmations: confirmations,
     block_time_ms: blockTimeMs,
     max_network_fee: coins(maxNetworkFee),
+    minimum_amount: smallestPayment === undefined ? null : coins(smallestPayment),
     minimum_balance: minimumBalance === undefined ? null : coins(minimumBalance),
     on_chain_memo: carriesMemo,
     allow_program_address: hasProgramAddresses,
@@ -52,7 +66,7 @@ function presentChain(chain: ChainDefinition, getFamily: GetFamily): ChainView {
   };
 }
 
-const presentToken = ({ symbol, name, decimals, assetType, contract }: TokenDefinition): TokenView => ({
+const presentToken = ({ symbol, name, decimals, assetType, contract }: TokenDefinition): Omit<TokenView, 'network_fee'> => ({
   symbol,
   name,
   decimals,

@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import { assetTypes } from '../chains/types';
-import { amountOut, oneOf, view } from '../http/schemas';
+import { amountOut, coins, type Coins, oneOf, view } from '../http/schemas';
 
 export interface TokenView {
   symbol: string;
@@ -8,6 +8,7 @@ export interface TokenView {
   decimals: number;
   asset_type: string;
   contract_address: string | null;
+  network_fee: string | null;
 }
 
 export interface ChainView {
@@ -18,8 +19,9 @@ export interface ChainView {
   tokens: TokenView[];
   required_confirmations: number;
   block_time_ms: number;
-  max_network_fee: { amount: string; symbol: string };
-  minimum_balance: { amount: string; symbol: string } | null;
+  max_network_fee: Coins;
+  minimum_amount: Coins | null;
+  minimum_balance: Coins | null;
   on_chain_memo: boolean;
   allow_program_address: boolean;
   explorer_tx_url: string | null;
@@ -31,9 +33,12 @@ const tokenView = view<TokenView>('ChainToken', {
   decimals: Joi.number().integer().min(0),
   asset_type: oneOf('AssetType', assetTypes),
   contract_address: Joi.string().allow(null).description('null: the native coin'),
+  network_fee: amountOut()
+    .allow(null)
+    .description(
+      'Highest network fee that a usual transfer of it would lock now, of the native coin in display units; POST /transfer/estimate has that of one transfer. null: the fees of the chain are not known at the moment',
+    ),
 });
-
-const coins = () => Joi.object({ amount: amountOut().required(), symbol: Joi.string().required() });
 
 const chainView = view<ChainView>('Chain', {
   chain: Joi.string().description('Its name in requests'),
@@ -47,6 +52,11 @@ const chainView = view<ChainView>('Chain', {
     .description('Depth at which a transfer is CONFIRMED and a deposit is credited; 1 for the newest block'),
   block_time_ms: Joi.number().min(0).description('Usual time between two blocks'),
   max_network_fee: coins().description('No transaction costs more than this'),
+  minimum_amount: coins()
+    .allow(null)
+    .description(
+      'Smallest transfer of the native coin that every address can be paid; less is refused to some. null: there is no such limit. The largest amounts are limits of a wallet, which an operator sets',
+    ),
   minimum_balance: coins()
     .allow(null)
     .description('What an account that has paid a fee keeps at least, because the chain demands it; null: nothing'),

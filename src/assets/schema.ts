@@ -5,8 +5,8 @@ import {
   chainName,
   id,
   oneOf,
-  type PageQuery,
   pageFields,
+  type PageQuery,
   pageSchema,
   reference,
   timestamp,
@@ -23,9 +23,7 @@ export interface AddAsset {
 
 export const addAsset = Joi.object<AddAsset, true>({
   account_id: reference().required(),
-  symbol: Joi.string()
-    .valid(...symbols)
-    .required(),
+  symbol: oneOf('AssetSymbol', symbols).required(),
   chain: chainName().description(
     'Required for accounts whose address exists on several chains (ethereum, bsc, …), omitted for all others',
   ),

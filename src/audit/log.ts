@@ -52,6 +52,7 @@ export const auditActions = [
   'orders.accepted_as_missing',
   'orders.rebuilt',
   'orders.reconciled',
+  'schema.migrated',
   'secrets.resealed',
   'payment.accepted',
   'security_factor.activated',

@@ -81,6 +81,8 @@ export interface FamilyCodec {
    * nothing.
    */
   readonly minimumBalance?: bigint;
+  /** The smallest payment of the native coin that is good for every recipient, atomic units: less is refused to some. Absent: 1. */
+  readonly smallestPayment?: bigint;
   /** Of tokens on a chain that the registry does not have any more. */
   readonly tokenType: AssetType;
   readonly fees: FeeStrategy;

@@ -18,6 +18,8 @@ export interface AcceptedCount {
   count: string;
   /** Of the operator, for the audit log. */
   reason?: string | undefined;
+  /** Everything is checked, and nothing is written. */
+  dryRun?: boolean;
 }
 
 /**
@@ -31,7 +33,7 @@ export async function acceptCount(
   database: DataSource,
   registry: ChainRegistry,
   countUsed: CountUsed,
-  { accountId, chain: name, count, reason }: AcceptedCount,
+  { accountId, chain: name, count, reason, dryRun = false }: AcceptedCount,
 ): Promise<AcceptedCount> {
   const account = isUuid(accountId) ? await database.manager.findOneBy(AccountEntity, { accountId }) : null;
   if (!account) throw notFound(`account ${accountId}`);
@@ -44,6 +46,7 @@ export async function acceptCount(
   if (BigInt(count) > used)
     throw invalidParameter('count', `must be at most ${used}: so many transactions of ${address} are final on ${chain.name}`);
   if (count === '0' && used > 0n) throw invalidParameter('count', 'can be 0 only where no transaction of the address is final');
+  if (dryRun) return { accountId, chain: chain.name, count };
   const event = { action: 'account.count_accepted', clientId, subject: { type: 'account', id: accountId } } as const;
   const owner = { chain: chain.name, addressKey };
   await auditedOperation(database, { ...event, detail: { chain: chain.name, count, ...withReason(reason) } }, async (manager) => {

@@ -29,18 +29,25 @@ export class AssetOperations {
     });
   }
 
+  /** An asset that `unfreeze` would take. @throws GatewayError not_found; business_error when it is not frozen. */
+  async findFrozen(assetId: string): Promise<LedgerAccountEntity> {
+    const found = isUuid(assetId)
+      ? await this.database.manager.findOneBy(LedgerAccountEntity, { ledgerAccountId: assetId })
+      : null;
+    if (!found) throw notFound(`asset ${assetId}`);
+    const { chain, symbol, frozenReason } = found;
+    if (frozenReason === null) throw new GatewayError('business_error', `${symbol} on ${chain} is not frozen for this account`);
+    return found;
+  }
+
   /**
    * Allows transfers from an asset again that was frozen because of a shortfall. The ledger needs no correction: the missing amount was
    * posted as a loss of the house. Returns the asset with the reason why it was frozen.
    * @throws GatewayError not_found; business_error when it is not frozen.
    */
   async unfreeze(assetId: string, reason?: string): Promise<LedgerAccountEntity> {
-    const found = isUuid(assetId)
-      ? await this.database.manager.findOneBy(LedgerAccountEntity, { ledgerAccountId: assetId })
-      : null;
-    if (!found) throw notFound(`asset ${assetId}`);
+    const found = await this.findFrozen(assetId);
     const { ledgerAccountId, clientId, accountId, chain, symbol, frozenReason } = found;
-    if (frozenReason === null) throw new GatewayError('business_error', `${symbol} on ${chain} is not frozen for this account`);
     await auditedOperation(
       this.database,
       {

@@ -25,6 +25,15 @@ export const hasReason = (command: Command): Command => command.option('--reason
 export const cannotBeUndone = (command: Command): Command =>
   hasReason(command.option('--yes', 'do not ask; needed where there is no terminal'));
 
+/** Of a command that can be tried first. */
+export interface Tried {
+  dryRun?: true;
+}
+
+/** Adds the option of a command that can be tried without doing it. @param shows what it says then */
+export const hasDryRun = (command: Command, shows: string): Command =>
+  command.option('--dry-run', `only show ${shows}, and change nothing`);
+
 /** Of `hasReason`. */
 export type Reasoned = Pick<Confirmation, 'reason'>;
 

@@ -5,6 +5,7 @@ import type { ShareCipher } from '../mpc/share-cipher';
 import { shareColumns, type ShareRow, toBinding, toSealed } from '../mpc/share-rows';
 import { verifyOwner } from '../mpc/store-owner';
 import { inTransaction } from '../platform/database';
+import { withReason } from './confirmation';
 import { recordAct } from './mpc-operations';
 import { CommandFailed } from './session';
 
@@ -14,6 +15,8 @@ const batchShares = 50;
 export interface KekRotation {
   node: NodeIndex;
   operator: string;
+  /** Why, for the node's record of acts. */
+  reason?: string | undefined;
   /** Called after each committed batch. */
   onBatch?: (resealed: number) => void;
   /** Shares of one database transaction. */
@@ -36,7 +39,7 @@ export interface KekRotationReport {
  * when shares under another key were added meanwhile.
  */
 export async function rotateKek(database: DataSource, cipher: ShareCipher, rotation: KekRotation): Promise<KekRotationReport> {
-  const { node, operator, onBatch, batchSize = batchShares } = rotation;
+  const { node, operator, reason, onBatch, batchSize = batchShares } = rotation;
   await verifyOwner(database, node, cipher);
   let resealed = 0;
   // ends: every batch but the last one leaves fewer shares under other keys
@@ -45,7 +48,7 @@ export async function rotateKek(database: DataSource, cipher: ShareCipher, rotat
     resealed += batch;
     if (batch > 0) onBatch?.(resealed);
   }
-  const shares = await inTransaction(database, (manager) => finish(manager, cipher, { operator, resealed }));
+  const shares = await inTransaction(database, (manager) => finish(manager, cipher, { operator, reason, resealed }));
   return { resealed, shares, kek_fingerprint: cipher.fingerprint };
 }
 
@@ -88,7 +91,7 @@ async function reseal(manager: EntityManager, cipher: ShareCipher, row: ShareRow
 async function finish(
   manager: EntityManager,
   { fingerprint }: ShareCipher,
-  { operator, resealed }: { operator: string; resealed: number },
+  { operator, reason, resealed }: Pick<KekRotation, 'operator' | 'reason'> & { resealed: number },
 ): Promise<number> {
   const [count] = await manager.query<{ shares: string; others: string }[]>(
     'select count(*) as shares, count(*) filter (where kek_fingerprint <> $1) as others from key_shares',
@@ -102,6 +105,7 @@ async function finish(
     'update node_identity set kek_fingerprint = $1 where kek_fingerprint <> $1',
     [fingerprint],
   );
-  if (changed > 0 || resealed > 0) await recordAct(manager, operator, 'kek_rotated', { kek_fingerprint: fingerprint, resealed });
+  if (changed > 0 || resealed > 0)
+    await recordAct(manager, operator, 'kek_rotated', { kek_fingerprint: fingerprint, resealed, ...withReason(reason) });
   return Number(count?.shares);
 }

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { orderLifetimeSeconds } from '../messages/order';
 import { parseKeks, ShareCipher } from '../mpc/share-cipher';
 import { ConfigError, readConfig } from '../platform/config';
+import { hasReason, type Reasoned } from './confirmation';
 import { rotateKek } from './kek-rotation';
 import type { NodeRun, NodeSession } from './node-session';
 import { currentOperator } from './operator';
@@ -23,12 +24,10 @@ export function addKeyCommands(program: Command, run: Run, runOnNode: NodeRun): 
     .option('--finish <kid>', 'write the JWKS without the other keys, for the nodes')
     .description('make a new order key and the JWKS of the nodes and operators, from ORDER_KEYS')
     .action(rotateOrderKey);
-  rotate
-    .command('secrets')
+  hasReason(rotate.command('secrets'))
     .description('encrypt TOTP and webhook secrets with the first key of their variables, so that the old keys can be removed')
     .action(run(rotateSecrets));
-  rotate
-    .command('kek')
+  hasReason(rotate.command('kek'))
     .description('on a signing node: encrypt its shares with the first key of MPC_NODE_KEK, so that the old one can be removed')
     .action(runOnNode(rotateNodeKek));
 }
@@ -68,13 +67,14 @@ const lastStep = (file: string): string =>
     'Restart them one after another, then destroy the old private key. ORDER_KEYS of operators stays: old orders are verified with it.',
   ].join('\n');
 
-async function rotateSecrets({ database, json }: Session): Promise<void> {
+async function rotateSecrets({ database, json }: Session, { reason }: Reasoned): Promise<void> {
   const boxes = { totp: openBox('TOTP_SECRETS_KEY'), webhooks: openBox('WEBHOOK_SECRETS_KEY') };
-  printRow({ ...(await resealSecrets(database, boxes)) }, json);
+  printRow({ ...(await resealSecrets(database, boxes, { reason })) }, json);
 }
 
-async function rotateNodeKek({ database, json }: NodeSession): Promise<void> {
+async function rotateNodeKek({ database, json }: NodeSession, { reason }: Reasoned): Promise<void> {
   const { MPC_NODE_KEK: keks, MPC_NODE_INDEX: node } = readConfig(['MPC_NODE_KEK', 'MPC_NODE_INDEX']);
-  const report = await rotateKek(database, new ShareCipher(parseKeks(keks), node), { node, operator: currentOperator().id });
+  const operator = currentOperator().id;
+  const report = await rotateKek(database, new ShareCipher(parseKeks(keks), node), { node, operator, reason });
   printRow({ ...report }, json);
 }

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { buildId } from '../platform/variable';
 
 /** Parser of an integer. @throws InvalidArgumentError, which commander prints with the name of the argument or option. */
 export const integer =
@@ -19,6 +20,13 @@ export function toDurationMs(text: string): number {
   const ms = Number(count) * units[unit as keyof typeof units];
   if (!(ms <= longestMs)) throw new InvalidArgumentError('must be a time such as 30m, 24h or 7d, and at most 30d');
   return ms;
+}
+
+/** Parser of the build of a worker, which has the form of TEMPORAL_WORKER_BUILD_ID. @throws InvalidArgumentError as integer. */
+export function toBuild(text: string): string {
+  if (buildId().validate(text).error)
+    throw new InvalidArgumentError('must be the build of a worker: at most 100 letters, digits and the characters . _ -');
+  return text;
 }
 
 export const toLimit = integer(1, 1_000);

@@ -30,8 +30,10 @@ export interface ChangedRuns {
    * until that build has taken the step, or until the build of their last step is current again.
    */
   moved: string[];
-  /** False when there are more than one command changes. */
+  /** False when there are more than one command changes, or some are left since it was ended by `failure`. */
   isComplete: boolean;
+  /** What has ended the command before it was through; null: nothing. */
+  failure: Error | null;
 }
 
 /** What Temporal says of an open run. */
@@ -62,8 +64,8 @@ export class PinnedRuns {
   ) {}
 
   /**
-   * The runs go on on this build alone. Followers are not among `all`: they never end, and have no step that only one build knows.
-   * @throws CommandFailed for a named run that is not open.
+   * The runs go on on this build alone. Followers are not among `all`: they never end, and have no step that only one build knows. A named run
+   * that is not open is a CommandFailed in `failure`.
    */
   pin(request: PinRequest): Promise<ChangedRuns> {
     const condition = `TemporalWorkflowVersioningBehavior = 'AutoUpgrade' and WorkflowType != '${workflowTypes.followChain}'`;
@@ -71,8 +73,8 @@ export class PinnedRuns {
   }
 
   /**
-   * Takes it back: the runs go on on the build that is current, but those of workflows that are pinned by themselves.
-   * @throws CommandFailed for a named run that is not open, or is not pinned to this build.
+   * Takes it back: the runs go on on the build that is current, but those of workflows that are pinned by themselves. A named run that is not
+   * open, or is not pinned to this build, is a CommandFailed in `failure`.
    */
   unpin(request: PinRequest): Promise<ChangedRuns> {
     const condition = `TemporalWorkflowVersioningBehavior = 'Pinned'`;
@@ -101,10 +103,12 @@ export class PinnedRuns {
         changed.push(id);
       } catch (error) {
         // one that has ended since it was found, or that only its workflow pins, needs nothing
-        if (!(error instanceof CommandFailed) || runs !== 'all') throw error;
+        if (error instanceof CommandFailed && runs === 'all') continue;
+        // what was changed before is told all the same
+        return { runs: changed, moved, isComplete: false, failure: error instanceof Error ? error : new Error(String(error)) };
       }
     }
-    return { runs: changed, moved, isComplete: found.length <= maxRuns };
+    return { runs: changed, moved, isComplete: found.length <= maxRuns, failure: null };
   }
 
   private async find(build: string, condition: string): Promise<string[]> {

@@ -5,6 +5,7 @@ import { ConfigError } from '../platform/config';
 import { inTransaction } from '../platform/database';
 import type { SecretBox, SecretKeyVariable } from '../platform/secret-box';
 import { webhookSecretOwner } from '../webhooks/secrets';
+import { withReason } from './confirmation';
 import { currentOperator } from './operator';
 import { CommandFailed } from './session';
 
@@ -61,6 +62,8 @@ export interface ResealReport {
 }
 
 interface ResealOptions {
+  /** Of the operator, for the audit log. */
+  reason?: string | undefined;
   batchSize?: number;
   /** Called after each committed batch. */
   onBatch?: () => void;
@@ -92,11 +95,11 @@ async function resealColumn(
   database: DataSource,
   box: SecretBox,
   column: SealedColumn,
-  { batchSize = batchSecrets, onBatch }: ResealOptions,
+  { reason, batchSize = batchSecrets, onBatch }: ResealOptions,
 ): Promise<number> {
   let resealed = 0;
   for (let after = '00000000-0000-0000-0000-000000000000'; ;) {
-    const batch = await inTransaction(database, (manager) => resealBatch(manager, box, column, { after, batchSize }));
+    const batch = await inTransaction(database, (manager) => resealBatch(manager, box, column, { after, batchSize, reason }));
     if (batch.last === null) return resealed;
     resealed += batch.resealed;
     onBatch?.();
@@ -131,7 +134,7 @@ async function resealBatch(
   manager: EntityManager,
   box: SecretBox,
   { table, id, column, owner }: SealedColumn,
-  { after, batchSize }: { after: string; batchSize: number },
+  { after, batchSize, reason }: { after: string; batchSize: number; reason: string | undefined },
 ): Promise<{ resealed: number; last: string | null }> {
   const rows = await manager.query<{ id: string; secret: Buffer }[]>(
     `select ${id} as id, ${column} as secret from ${table}
@@ -154,7 +157,7 @@ async function resealBatch(
       outcome: 'success',
       actor: currentOperator(),
       clientId: null,
-      detail: { table, secrets: resealed },
+      detail: { table, secrets: resealed, ...withReason(reason) },
     });
   return { resealed, last: rows.at(-1)?.id ?? null };
 }

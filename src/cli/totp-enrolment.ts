@@ -5,6 +5,7 @@ import { findRecoveryHash, hashRecoveryCode, newRecoveryCodes } from '../mfa/rec
 import { newTotpSecret, otpauthUri, toTimeStep, totpOwner } from '../mfa/totp';
 import { GatewayError } from '../platform/errors';
 import type { SecretBox } from '../platform/secret-box';
+import { withReason } from './confirmation';
 import { currentOperator } from './operator';
 
 /** The steps of an enrolment, each in the database transaction of its caller. */
@@ -36,7 +37,7 @@ export async function beginEnrolment(
   manager: EntityManager,
   box: SecretBox,
   user: TotpUser,
-  replace: boolean,
+  { replace, reason }: { replace: boolean; reason?: string | undefined },
 ): Promise<Enrolment> {
   const secret = newTotpSecret();
   const begun = await manager.query<unknown[]>(
@@ -51,7 +52,7 @@ export async function beginEnrolment(
     throw new GatewayError('business_error', `${user.name} already has a second factor: use --replace to begin a new enrolment`);
   // time steps used with the earlier secret do not matter for the new one
   await manager.query('delete from totp_steps where user_id = $1', [user.userId]);
-  await auditFactor(manager, user, 'totp.enrolled');
+  await auditFactor(manager, user, 'totp.enrolled', { detail: withReason(reason) });
   return { user, secret, uri: otpauthUri(secret, user.name) };
 }
 

@@ -44,10 +44,10 @@ export class TotpOperations {
    * Begins an enrolment, which takes effect after `confirm`. With `replace`, an existing second factor ends immediately.
    * @throws GatewayError not_found, business_error (already confirmed, without `replace`).
    */
-  async enroll(reference: string, { replace }: { replace: boolean }): Promise<Enrolment> {
+  async enroll(reference: string, options: { replace: boolean; reason?: string | undefined }): Promise<Enrolment> {
     const box = this.openBox();
     const user = await this.findUser(reference);
-    return inTransaction(this.database, (manager) => beginEnrolment(manager, box, user, replace));
+    return inTransaction(this.database, (manager) => beginEnrolment(manager, box, user, options));
   }
 
   /**
@@ -99,11 +99,11 @@ export class TotpOperations {
    * enrolment is confirmed, so that an interrupted enrolment can be repeated with another code.
    * @throws GatewayError not_found, business_error (unknown or used code).
    */
-  async recover(reference: string, recoveryCode: string): Promise<Enrolment> {
+  async recover(reference: string, recoveryCode: string, reason?: string): Promise<Enrolment> {
     const box = this.openBox();
     const user = await this.findUser(reference);
     const enrolment = await inTransaction(this.database, async (manager) =>
-      (await useRecoveryCode(manager, user, recoveryCode)) ? beginEnrolment(manager, box, user, true) : null,
+      (await useRecoveryCode(manager, user, recoveryCode)) ? beginEnrolment(manager, box, user, { replace: true, reason }) : null,
     );
     // thrown after the commit, so that the audit row of the refusal is kept
     if (!enrolment) throw new GatewayError('business_error', `This is not an unused recovery code of ${user.name}`);

@@ -12,19 +12,25 @@ import type { Session } from './session';
 
 const maxAttempts = 3;
 
+interface EnrolOptions extends Confirmation {
+  replace?: boolean;
+  prompt: boolean;
+}
+
+const endOf = (user: string): string => `end the current second factor of ${user}`;
 const operations = ({ database }: Session) => new TotpOperations(database, () => openBox('TOTP_SECRETS_KEY'));
 
 /** totp */
 export function addTotpCommands(program: Command, run: Run): void {
   const totp = program.command('totp').description('second factors of users; a user is given by id or as client/user');
-  totp
-    .command('enroll <user>')
+  cannotBeUndone(totp.command('enroll <user>'))
     .description('show a new secret as QR code and confirm it with a code from the user’s app')
-    .option('--replace', 'replace the current second factor of the user')
+    .option('--replace', 'replace the current second factor of the user, which ends at once: asks before')
     .option('--no-prompt', 'do not ask for the code; use `totp confirm` instead (implied by --json)')
     .action(
-      run(async (session, reference: string, { replace = false, prompt }: { replace?: boolean; prompt: boolean }) => {
-        const enrolment = await operations(session).enroll(reference, { replace });
+      run(async (session, reference: string, { replace = false, prompt, ...confirmation }: EnrolOptions) => {
+        if (replace) await confirm(endOf(reference), confirmation);
+        const enrolment = await operations(session).enroll(reference, { replace, reason: confirmation.reason });
         show(enrolment, session.json);
         if (prompt && !session.json) await withPrompt((ask) => askAndConfirm(session, enrolment, ask));
       }),
@@ -39,18 +45,18 @@ export function addTotpCommands(program: Command, run: Run): void {
         else showRecoveryCodes(codes);
       }),
     );
-  totp
-    .command('recover <user>')
-    .description('use a recovery code (prompted for) and begin a new enrolment')
+  cannotBeUndone(totp.command('recover <user>'))
+    .description('use a recovery code (prompted for) and begin a new enrolment; the current second factor ends at once')
     .option('--no-prompt', 'do not ask for the code of the app; use `totp confirm` instead (implied by --json)')
     .action(
-      run(async (session, reference: string, { prompt }: { prompt: boolean }) =>
-        withPrompt(async (ask) => {
-          const enrolment = await operations(session).recover(reference, await ask('Recovery code: '));
+      run(async (session, reference: string, { prompt, ...confirmation }: EnrolOptions) => {
+        await confirm(endOf(reference), confirmation);
+        await withPrompt(async (ask) => {
+          const enrolment = await operations(session).recover(reference, await ask('Recovery code: '), confirmation.reason);
           show(enrolment, session.json);
           if (prompt && !session.json) await askAndConfirm(session, enrolment, ask);
-        }),
-      ),
+        });
+      }),
     );
   addMaintenanceCommands(totp, run);
 }

@@ -1,15 +1,17 @@
 import { type Command, Option } from 'commander';
 import { ClientOperations } from './client-operations';
 import { addTransferHistory } from './transfer-history';
+import { explainSources } from './explain/sources';
 import { TransferOperations } from './transfer-operations';
 import { formatAmount } from '../platform/money';
 import { outboundStatuses, type TransactionEntity, type TransactionStatus } from '../transactions/entity';
-import { cannotBeUndone, confirm, type Confirmation, hasReason, type Reasoned } from './confirmation';
+import { cannotBeUndone, confirm, type Confirmation, hasDryRun, hasReason, type Reasoned, type Tried } from './confirmation';
 import type { Run } from './run';
 import { toLimit } from './options';
 import { print, printRow, printRows } from './output';
 import { addRedoCommand } from './redo';
 import type { Session } from './session';
+import { tryTransferAct } from './transfer-dry-run';
 
 const transferRow = (tx: TransactionEntity) => ({
   tx_id: tx.txId,
@@ -22,6 +24,7 @@ const transferRow = (tx: TransactionEntity) => ({
   tx_hash: tx.txHash,
   created_at: tx.createdAt,
 });
+const whatItDoes = 'what it would do now, or why it would be refused';
 const toOperations = ({ database, temporal }: Session) => new TransferOperations(database, temporal);
 
 interface ListOptions {
@@ -95,22 +98,24 @@ export function addTransferCommands(program: Command, run: Run): void {
       }),
     );
   addTransferHistory(transfers, run);
-  hasReason(transfers.command('retry <tx-id>'))
+  hasDryRun(hasReason(transfers.command('retry <tx-id>')), whatItDoes)
     .description(
       'resume a transfer that waits for an operator, or start its lost workflow again; prints the answer of the workflow',
     )
     .action(
-      run(async (session, txId: string, { reason }: Reasoned) =>
-        printRow({ tx_id: txId, status: await toOperations(session).retry(txId, reason) }, session.json),
-      ),
+      run(async (session, txId: string, { reason, dryRun }: Reasoned & Tried) => {
+        if (dryRun) return printRow(await tryTransferAct(explainSources(session), txId, 'retry'), session.json);
+        printRow({ tx_id: txId, status: await toOperations(session).retry(txId, reason) }, session.json);
+      }),
     );
   addRedoCommand(transfers, run);
-  cannotBeUndone(transfers.command('abandon <tx-id>'))
+  hasDryRun(cannotBeUndone(transfers.command('abandon <tx-id>')), whatItDoes)
     .description(
       'abandon a parked transfer whose signing has begun; it ends once no attempt can be executed any more; prints the answer of the workflow',
     )
     .action(
-      run(async (session, txId: string, confirmation: Confirmation) => {
+      run(async (session, txId: string, confirmation: Confirmation & Tried) => {
+        if (confirmation.dryRun) return printRow(await tryTransferAct(explainSources(session), txId, 'abandon'), session.json);
         await confirm(`abandon transfer ${txId}`, confirmation);
         const status = await toOperations(session).abandon(txId, confirmation.reason);
         printRow({ tx_id: txId, status }, session.json);

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { ConfigError, readConfig } from '../platform/config';
 import { hasReason } from './confirmation';
-import { integer } from './options';
+import { integer, toBuild } from './options';
 import { print, printRow, printRows } from './output';
 import { type ChangedRuns, PinnedRuns } from './pinned-runs';
 import type { Run } from './run';
@@ -35,10 +35,13 @@ function toRequest(build: string, runs: string[], { all, reason }: PinOptions) {
   return { build, runs: all ? ('all' as const) : runs, reason };
 }
 
-/** @throws CommandFailed when runs could not be pinned. */
-function showChanged({ runs, moved, isComplete }: ChangedRuns, build: string, json: boolean): void {
+/** @throws what the command was ended by, and CommandFailed when runs could not be pinned. */
+function showChanged({ runs, moved, isComplete, failure }: ChangedRuns, build: string, json: boolean): void {
+  if (failure && runs.length + moved.length === 0) throw failure;
+  const more = failure ? ', before the command was ended' : isComplete ? '' : ', and there are more: repeat the command';
   if (json) print(JSON.stringify({ runs, moved, is_complete: isComplete }, null, 2));
-  else print([...runs, `${runs.length} runs${isComplete ? '' : ', and there are more: repeat the command'}`].join('\n'));
+  else print([...runs, `${runs.length} runs${more}`].join('\n'));
+  if (failure) throw failure;
   if (moved.length === 0) return;
   throw new CommandFailed(
     `not pinned, since they have come to another build, where they wait if it does not know their steps: ${moved.join(', ')}; ` +
@@ -53,7 +56,8 @@ export function addVersionCommands(temporalCommand: Command, run: Run): void {
     .description('the builds of the worker, which of them gets the work, and how many runs are open on each')
     .action(run(async (session) => printRows((await versionsOf(session).list()).map(toRow), session.json)));
   temporalCommand
-    .command('set-current <build>')
+    .command('set-current')
+    .argument('<build>', 'as `temporal versions` lists them', toBuild)
     .description(
       `new runs begin on this build of the worker, and all but pinned ones go on there; \`${unversioned}\`: on workers without one`,
     )
@@ -74,7 +78,7 @@ export function addVersionCommands(temporalCommand: Command, run: Run): void {
   temporalCommand
     .command('set-ramp')
     .description('a share of new runs begins on this build, and as many of those that are not pinned go on there')
-    .argument('<build>')
+    .argument('<build>', 'as `temporal versions` lists them', toBuild)
     .argument('<percent>', '0 ends the ramp', integer(0, 100))
     .action(
       run(async (session, build: string, percent: number) => {
@@ -108,7 +112,7 @@ export function addVersionCommands(temporalCommand: Command, run: Run): void {
 const pinning = (command: Command): Command =>
   hasReason(
     command
-      .argument('<build>')
+      .argument('<build>', 'as `temporal versions` lists them', toBuild)
       .argument('[runs...]', 'ids of transactions or of workflows')
       .option('--all', 'every run on this build, but followers'),
   );

@@ -12,7 +12,7 @@ import { ClientOperations } from './client-operations';
 import { type WalletLimit, WalletOperations, type LimitChange } from './wallet-operations';
 import type { WalletEntity } from '../wallets/entity';
 import type { LedgerAccountEntity } from '../ledger/entity';
-import { cannotBeUndone, confirm, type Confirmation, hasReason, type Reasoned } from './confirmation';
+import { cannotBeUndone, confirm, type Confirmation, hasDryRun, hasReason, type Reasoned, type Tried } from './confirmation';
 import { toLimit } from './options';
 import type { Run } from './run';
 import type { CountUsed } from '../transfers/rebuild/missing-ordinals';
@@ -101,22 +101,18 @@ export function addWalletCommands(program: Command, run: Run): void {
         printRows((await operations(session).listAccounts(filter)).map(accountRow), session.json);
       }),
     );
-  cannotBeUndone(account.command('accept-count <account-id> <chain> <count>'))
+  hasDryRun(cannotBeUndone(account.command('accept-count <account-id> <chain> <count>')), 'whether the count would be taken')
     .description(
       'use an account again of which the chain has executed more than was begun: take so many transactions, which have to be final there, for executed (with CHAIN_<NAME>_RPC_URLS)',
     )
     .action(
-      run(async ({ database, json }, accountId: string, chain: string, count: string, confirmation: Confirmation) => {
-        await confirm(`take ${count} transactions of account ${accountId} on ${chain} for executed`, confirmation);
+      run(async ({ database, json }, accountId: string, chain: string, count: string, options: Confirmation & Tried) => {
+        const { dryRun = false, reason } = options;
+        if (!dryRun) await confirm(`take ${count} transactions of account ${accountId} on ${chain} for executed`, options);
         const { GATEWAY_ENV, CHAINS } = readConfig(['GATEWAY_ENV', 'CHAINS']);
         const registry = loadRegistry(GATEWAY_ENV, CHAINS.split(','));
         const countUsed: CountUsed = (on, address) => readChainClient(on).usedOrdinals(address);
-        const accepted = await acceptCount(database, registry, countUsed, {
-          accountId,
-          chain,
-          count,
-          reason: confirmation.reason,
-        });
+        const accepted = await acceptCount(database, registry, countUsed, { accountId, chain, count, reason, dryRun });
         printRow({ account_id: accountId, chain: accepted.chain, count: accepted.count }, json);
       }),
     );
@@ -146,13 +142,14 @@ function addAssetCommands(asset: Command, run: Run): void {
         printRows((await new AssetOperations(database).list(filter)).map(assetRow), json);
       }),
     );
-  cannotBeUndone(asset.command('unfreeze <asset-id>'))
+  hasDryRun(cannotBeUndone(asset.command('unfreeze <asset-id>')), 'what is frozen and why')
     .description('allow transfers again from an asset that a shortfall has frozen, after its cause was examined')
     .action(
-      run(async ({ database, json }, id: string, confirmation: Confirmation) => {
+      run(async ({ database, json }, id: string, { dryRun, ...confirmation }: Confirmation & Tried) => {
+        const assets = new AssetOperations(database);
+        if (dryRun) return printRow(assetRow(await assets.findFrozen(id)), json);
         await confirm(`allow transfers from asset ${id} again`, confirmation);
-        const asset = await new AssetOperations(database).unfreeze(id, confirmation.reason);
-        const { ledgerAccountId, accountId, chain, symbol, frozenReason } = asset;
+        const { ledgerAccountId, accountId, chain, symbol, frozenReason } = await assets.unfreeze(id, confirmation.reason);
         printRow({ asset_id: ledgerAccountId, account_id: accountId, chain, symbol, was_frozen_for: frozenReason }, json);
       }),
     );

@@ -87,6 +87,14 @@ export function view<T extends object>(name: string, fields: Record<keyof T, Joi
   return Joi.object<T>(required as Joi.PartialSchemaMap<T>).meta({ 'x-component': name });
 }
 
+/** An amount of coins or tokens, display units. */
+export interface Coins {
+  amount: string;
+  symbol: string;
+}
+
+export const coins = (): Joi.ObjectSchema<Coins> => view<Coins>('Coins', { amount: amountOut(), symbol: Joi.string() });
+
 export interface Page<T> {
   data: T[];
   total: number;

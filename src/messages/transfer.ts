@@ -39,6 +39,8 @@ export interface OperatorAct {
   act: 'retry' | 'abandon' | 'cancel';
   /** Of the update, or of the run that was to be cancelled. */
   actId: string;
+  /** Of the run that the act has come to; absent: of one before this was said. */
+  runId?: string;
 }
 
 /** The updates that the run would take now. */

@@ -1,4 +1,4 @@
-import type Joi from 'joi';
+import Joi from 'joi';
 import { getCaller, type GatewayContext } from '../http/context';
 import { canonical } from '../http/idempotency';
 import { matching } from '../http/schemas';
@@ -10,6 +10,9 @@ export const mfaCode = (): Joi.StringSchema =>
   matching(/^\d{6}$/, 'must be a string of 6 digits')
     .example('123456')
     .description('6-digit TOTP code of your second factor; required; each code is valid for one request');
+
+/** A body that has the code alone. */
+export const mfaBody = Joi.object<{ mfa_code?: string }, true>({ mfa_code: mfaCode() }).meta({ 'x-component': 'MfaCodeRequest' });
 
 /** Failures of routes that require a second factor. */
 export const mfaFailures: FailureCode[] = [

@@ -5,7 +5,7 @@ import {
   type WorkflowClientInterceptor,
   type WorkflowExecutionDescription,
 } from '@temporalio/client';
-import { defaultPayloadConverter } from '@temporalio/common';
+import { defaultPayloadConverter, NamespaceNotFoundError } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { readVariable } from './config';
 import { getTracer, traced } from './tracing/tracing';
@@ -52,8 +52,12 @@ function findGrpcStatus(error: unknown): number | undefined {
   return undefined;
 }
 
-/** True when Temporal did not respond: unreachable, out of resources or timed out. */
+/**
+ * True when Temporal did not respond: unreachable, out of resources or timed out. An overloaded server also says that it has no such namespace,
+ * which it had when the process began.
+ */
 export function isTemporalDown(error: unknown): boolean {
+  if (error instanceof NamespaceNotFoundError) return true;
   const status = findGrpcStatus(error);
   return status === grpcStatus.unavailable || status === grpcStatus.deadlineExceeded || status === grpcStatus.resourceExhausted;
 }

@@ -174,7 +174,7 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
       ...walletRoutes({ wallets, nodeKeys, authenticate, idempotent }),
       // a repeated request is answered from the database: sealed, so that nobody can put another address into it
       ...accountRoutes({ accounts, nodeKeys, authenticate, idempotent: idempotentSealed }),
-      ...chainRoutes({ registry, getFamily, authenticate }),
+      ...chainRoutes({ database, registry, getFamily, authenticate }),
       ...assetRoutes({ assets, registry, getFamily, authenticate, idempotent }),
       ...transferRoutes({ transfers, transactions, approvals, authenticate, idempotent: idempotentTransfer }),
       ...approvalRoutes({ approvals, transactions, registry, getFamily, authenticate, idempotent }),

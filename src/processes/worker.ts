@@ -28,6 +28,7 @@ import { SecretBox } from '../platform/secret-box';
 import { createTemporalClient, readTemporalOptions } from '../platform/temporal';
 import { startTracing } from '../platform/tracing/start';
 import { createTargetGuard } from '../webhooks/ssrf-guard';
+import { actIdentitiesIn } from '../transfers/operate/act-identity';
 import { StartLimits } from '../transfers/start/start-limits';
 import { countSponsored } from '../x402/settlement/send-approval';
 import { observationSignaller, startCancelReopened, transferWorkflowsOn } from '../transfers/start/workflows';
@@ -141,6 +142,7 @@ runMain('worker', async () => {
           registry,
           approvalWaitSeconds: config.APPROVAL_WAIT_SECONDS,
           outbox,
+          findActIdentity: actIdentitiesIn(temporal),
           log: logger,
         }),
         ...createWalletActivities(database),

@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import { batchError, type BatchErrorView, maxBatchItems } from '../http/batch';
 import { chainName, id, oneOf, type PageQuery, pageFields, reference, text, timestamp, view } from '../http/schemas';
-import { mfaCode } from '../mfa/request';
+import { mfaBody, mfaCode } from '../mfa/request';
 import type { FactorStatus, FactorType } from './entity';
 
 /** Entries per response. */
@@ -59,11 +59,7 @@ export interface SetFactorStatus {
 
 export const setFactorStatus = Joi.object<SetFactorStatus, true>({ status: status().required(), mfa_code: mfaCode() });
 
-export interface DeleteFactor {
-  mfa_code?: string;
-}
-
-export const deleteFactor = Joi.object<DeleteFactor, true>({ mfa_code: mfaCode() });
+export const deleteFactor = mfaBody;
 
 export interface ListFactors extends PageQuery {
   chain?: string;

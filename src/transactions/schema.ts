@@ -2,6 +2,8 @@ import Joi from 'joi';
 import {
   amountOut,
   chainName,
+  coins,
+  type Coins,
   externalId,
   failureCode,
   id,
@@ -9,8 +11,8 @@ import {
   moment,
   oneOf,
   type Page,
-  type PageQuery,
   pageFields,
+  type PageQuery,
   pageViewFields,
   timestamp,
   view,
@@ -151,7 +153,7 @@ export interface TransactionDetailView extends TransactionView {
   memo: string | null;
   asset_id: string | null;
   account_id: string | null;
-  fee: { amount: string; symbol: string } | null;
+  fee: Coins | null;
   confirmations: number;
   required_confirmations: number;
   block_number: number | null;
@@ -166,9 +168,7 @@ export interface TransactionDetailView extends TransactionView {
 /** Beside those of lists, in details and in events. */
 const sentFields = {
   memo: Joi.string().allow(null),
-  fee: Joi.object({ amount: amountOut().required(), symbol: Joi.string().required() })
-    .allow(null)
-    .description('Fee taken by the network; null until known'),
+  fee: coins().allow(null).description('Fee taken by the network; null until known'),
   failure: Joi.object({ code: failureCode().required(), message: Joi.string().required() }).allow(null),
   updated_at: timestamp(),
 };

@@ -8,6 +8,7 @@ import type { Logger } from '../platform/logging';
 import type { Orders } from '../orders/orders';
 import type { WorkflowOutbox } from '../outbox/outbox';
 import type { GetSignedType } from '../transactions/signed-type';
+import type { FindActIdentity } from './operate/act-identity';
 
 /** Dependencies of the database steps of a transfer. */
 export interface TransferDependencies {
@@ -19,6 +20,8 @@ export interface TransferDependencies {
   approvalWaitSeconds: number;
   /** Starts what a step has made, directly after its commit; absent: the dispatcher does. */
   outbox?: Pick<WorkflowOutbox, 'deliverSoon'>;
+  /** Of acts that are sent to Temporal itself; absent: nobody knows. */
+  findActIdentity?: FindActIdentity;
   log: Pick<Logger, 'error' | 'warn'>;
 }
 

@@ -1,6 +1,18 @@
 import Joi from 'joi';
-import { amountOut, chainName, externalId, failureCode, id, matching, oneOf, text, view } from '../http/schemas';
-import { mfaCode } from '../mfa/request';
+import {
+  amountOut,
+  chainName,
+  coins,
+  type Coins,
+  externalId,
+  failureCode,
+  id,
+  matching,
+  oneOf,
+  text,
+  view,
+} from '../http/schemas';
+import { mfaBody } from '../mfa/request';
 import type { ErrorDescription } from '../http/errors';
 import { type EstimateWarning, warningCodes } from './accept/estimate-warnings';
 
@@ -37,11 +49,7 @@ export const createTransfer = Joi.object<CreateTransfer, true>({
     .description('Pays also to an address that belongs to a program and to no key, on chains that have such addresses'),
 }).meta({ 'x-component': 'CreateTransferRequest' });
 
-export interface ApproveTransaction {
-  mfa_code?: string;
-}
-
-export const approveTransaction = Joi.object<ApproveTransaction, true>({ mfa_code: mfaCode() });
+export const approveTransaction = mfaBody;
 
 export interface TransferView {
   tx_id: string;
@@ -68,7 +76,7 @@ export interface TransferEstimateView {
   chain: string;
   token_symbol: string;
   amount: string;
-  fee_bound: { amount: string; symbol: string } | null;
+  fee_bound: Coins | null;
   balances: NeededBalance[];
   warnings: EstimateWarning[];
 }
@@ -110,7 +118,7 @@ export const transferEstimateView = view<TransferEstimateView>('TransferEstimate
   chain: Joi.string(),
   token_symbol: Joi.string(),
   amount: amountOut(),
-  fee_bound: Joi.object({ amount: amountOut().required(), symbol: Joi.string().required() })
+  fee_bound: coins()
     .allow(null)
     .description(
       'Network fee that would be locked beside the amount: the transfer costs at most this, unless fees rise before it is signed; null where it is not known, because the transfer would be refused',

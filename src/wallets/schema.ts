@@ -3,8 +3,8 @@ import {
   externalId,
   id,
   oneOf,
-  type PageQuery,
   pageFields,
+  type PageQuery,
   pageSchema,
   text,
   timestamp,
@@ -54,9 +54,9 @@ export const walletView = view<WalletView>('Wallet', {
   description: Joi.string().allow(null),
   external_id: Joi.string().allow(null).description('As given when it was created'),
   status: oneOf('WalletStatus', ['PROGRESSING', 'ACTIVE', 'SUSPENDED']),
-  key_status: Joi.string()
-    .valid('GENERATING', 'ACTIVE', 'UNVERIFIED')
-    .description('UNVERIFIED: the signing nodes do not attest the key; status is then SUSPENDED'),
+  key_status: oneOf('KeyStatus', ['GENERATING', 'ACTIVE', 'UNVERIFIED']).description(
+    'UNVERIFIED: the signing nodes do not attest the key; status is then SUSPENDED',
+  ),
   created_at: timestamp(),
   updated_at: timestamp(),
 });

@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import { toComponentName } from '../http/openapi/components';
 import type { EventDocs } from '../http/openapi/events';
-import { id, timestamp, view } from '../http/schemas';
+import { id, oneOf, timestamp, view } from '../http/schemas';
 import { factorView } from '../security-factors/schema';
 import { eventTransactionView } from '../transactions/schema';
 import { walletView } from '../wallets/schema';
@@ -26,7 +26,7 @@ const events: Record<EventKind, { summary: string; data: Joi.Schema }> = {
     data: (factorView as Joi.ObjectSchema)
       .keys({
         updated_at: timestamp().required(),
-        change: Joi.string().valid('created', 'updated', 'activated', 'deactivated', 'deleted').required(),
+        change: oneOf('SecurityFactorChange', ['created', 'updated', 'activated', 'deactivated', 'deleted']).required(),
       })
       .meta({ 'x-component': 'ChangedSecurityFactor' }),
   },
@@ -35,7 +35,7 @@ const events: Record<EventKind, { summary: string; data: Joi.Schema }> = {
     data: Joi.object({
       webhook_id: id().required(),
       url: Joi.string().required(),
-      reason: Joi.string().valid('gone', 'failing').required(),
+      reason: oneOf('WebhookDisabledByGateway', ['gone', 'failing']).required(),
       disabled_at: timestamp().required(),
     }),
   },

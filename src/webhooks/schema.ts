@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import { id, oneOf, type PageQuery, pageFields, pageSchema, text, timestamp, view } from '../http/schemas';
-import { mfaCode } from '../mfa/request';
+import { mfaBody, mfaCode } from '../mfa/request';
 import { eventKinds } from './events';
 
 const url = () =>
@@ -46,7 +46,7 @@ export const updateWebhook = Joi.object<UpdateWebhook, true>({
   mfa_code: mfaCode(),
 }).or('url', 'description', 'events', 'status');
 
-export const deleteWebhook = Joi.object<WithMfaCode, true>({ mfa_code: mfaCode() });
+export const deleteWebhook = mfaBody;
 
 export interface RotateSecret extends WithMfaCode {
   overlap_hours?: number;
@@ -103,8 +103,7 @@ const webhookFields = {
   description: Joi.string().allow(''),
   events: Joi.array().items(Joi.string()).allow(null).description('Kinds of events; null: all'),
   status: status(),
-  disabled_reason: Joi.string()
-    .valid('client', 'gone', 'failing')
+  disabled_reason: oneOf('WebhookDisabledReason', ['client', 'gone', 'failing'])
     .allow(null)
     .description('client: disabled by you; gone: the receiver responded with 410; failing: all attempts failed for 3 days'),
   disabled_at: timestamp().allow(null),

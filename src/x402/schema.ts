@@ -8,7 +8,7 @@ import { type Reason, reasons } from './reasons';
  * fit is answered as a reason (src/x402/wire) and not refused as a request.
  */
 const terms = {
-  scheme: Joi.string().valid('exact', 'upto').required(),
+  scheme: oneOf('PaymentScheme', ['exact', 'upto']).required(),
   network: Joi.string().required().description('CAIP-2; in version 1 also a name').example('eip155:8453'),
   asset: Joi.string()
     .required()
@@ -34,9 +34,13 @@ const v1 = Joi.object({
   paymentRequirements: Joi.object({ ...terms, maxAmountRequired: amount.required() })
     .unknown()
     .required(),
-}).unknown();
+})
+  .unknown()
+  .meta({ 'x-component': 'PaymentBodyV1' });
 
-const acceptedTerms = Joi.object({ ...terms, amount: amount.required() }).unknown();
+const acceptedTerms = Joi.object({ ...terms, amount: amount.required() })
+  .unknown()
+  .meta({ 'x-component': 'PaymentTermsV2' });
 const v2 = Joi.object({
   x402Version: Joi.number().valid(2).required(),
   paymentPayload: Joi.object({
@@ -48,9 +52,11 @@ const v2 = Joi.object({
     .unknown()
     .required(),
   paymentRequirements: acceptedTerms.allow(null),
-}).unknown();
+})
+  .unknown()
+  .meta({ 'x-component': 'PaymentBodyV2' });
 
-export const paymentBodySchema = Joi.alternatives(v1, v2);
+export const paymentBodySchema = Joi.alternatives(v1, v2).meta({ 'x-component': 'PaymentBody' });
 
 export interface VerdictView {
   isValid: boolean;

@@ -38,17 +38,26 @@ async function loadThrough(part: string, { before, during, after }: Outage = {})
   // new ones last for longer than the outage, in which none could be had
   for (const { client } of senders) api(client).forgetToken();
   const load = new Load(senders);
-  await delay(besideMs);
-  await before?.(load);
-  pause(part);
-  const pausedAt = Date.now();
-  await during?.();
-  await delay(pausedAt + outageSeconds * 1_000 - Date.now());
-  resumeAll();
-  await waitFor(areAllChecksPassing, { timeoutMs: 180_000, intervalMs: 500 });
-  await after?.();
-  await delay(besideMs);
-  const sent = await load.stop();
+  let sent: Sent[];
+  let pausedAt: number;
+  try {
+    await delay(besideMs);
+    await before?.(load);
+    pause(part);
+    pausedAt = Date.now();
+    await during?.();
+    await delay(pausedAt + outageSeconds * 1_000 - Date.now());
+    resumeAll();
+    await waitFor(areAllChecksPassing, { timeoutMs: 180_000, intervalMs: 500 });
+    await after?.();
+    await delay(besideMs);
+    sent = await load.stop();
+  } catch (error) {
+    // it would go on beside the tests that follow
+    resumeAll();
+    await load.stop().catch(() => undefined);
+    throw error;
+  }
   await expectEachOnce(sent);
   return { sent, pausedAt };
 }

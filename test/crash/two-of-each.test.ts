@@ -98,13 +98,22 @@ async function countRuns(txIds: string[]): Promise<number[]> {
   return Promise.all(counts);
 }
 
+/**
+ * Whether its workflow waits too: the row says so from its acceptance on, and a workflow that begins when no approval is needed any more waits
+ * for none.
+ */
+async function waitsForApproval(txId: string): Promise<boolean> {
+  const { body } = await api().request<{ live: { detail: string } | null }>('GET', `/transactions/${txId}`);
+  return body.live?.detail.includes('approve') ?? false;
+}
+
 /** Two transfers that wait for an approval. */
 async function twoWaiting(account: Account): Promise<{ approved: string; expired: string }> {
   const policy = (whitelist: string) => gateway(['client', 'policy', 'demo', '--whitelist', whitelist, '--cooling', '0']);
   expect(await policy('approve')).toMatchObject({ code: 0 });
   try {
     const [approved, expired] = [await submit(account, randomAddress(), amount), await submit(account, randomAddress(), amount)];
-    for (const { txId } of [approved, expired]) await transactionWhen(txId, ['AWAITING_APPROVAL']);
+    for (const { txId } of [approved, expired]) await waitFor(() => waitsForApproval(txId), { timeoutMs: 90_000 });
     return { approved: approved.txId, expired: expired.txId };
   } finally {
     await policy('off');

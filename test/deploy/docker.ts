@@ -44,11 +44,13 @@ const quote = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
 export async function serveDocker(containers: Containers, folder: string): Promise<() => void> {
   const carryOut = async (asked: Asked): Promise<string> => {
     if (asked.act === 'build') return 'true';
-    if ('words' in asked)
+    if ('words' in asked) {
+      const { service, binds } = asked;
       // `exec` runs the words alone, `run` after what the image or the service begins with
-      return (await containers.commandLine(asked.service, { ...asked, entrypoint: asked.act === 'exec' ? [] : asked.entrypoint }))
-        .map(quote)
-        .join(' ');
+      const entrypoint = asked.act === 'exec' ? [] : asked.entrypoint;
+      const words = asked.words.length > 0 ? asked.words : undefined;
+      return (await containers.commandLine(service, { words, entrypoint, binds })).map(quote).join(' ');
+    }
     const { act, services } = asked;
     if (act !== 'start')
       for (const name of [...services].reverse()) if (containers.isRunning(name)) await containers.stopWell(name);

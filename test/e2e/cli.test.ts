@@ -1,5 +1,10 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { Client } from 'pg';
+import { projectRoot } from '../../dev/paths';
 import { createActiveWallet, send, stack, waitFor } from '../stack/client';
 import { gateway, json, nodeCerts } from './gateway';
 import { type Account, addAsset, balances, call, fundedAccount, transferAndWait } from './support';
@@ -196,6 +201,12 @@ describe('transfers and the ledger', () => {
     expect(signed).toHaveLength(2);
     for (const record of signed)
       expect(record).toMatchObject({ as_ordered: true, session: expect.stringMatching(/^[0-9a-f]+$/) });
+    for (const act of ['retry', 'abandon'])
+      expect(await gateway(['transfers', act, tx_id as string, '--dry-run'])).toMatchObject({
+        code: 1,
+        err: expect.stringContaining('would not be taken now: the transaction is CONFIRMED'),
+      });
+    await replays(tx_id as string);
     expect(await gateway(['transfers', 'retry', tx_id as string])).toMatchObject({
       code: 1,
       err: expect.stringMatching(/CONFIRMED.*retr(y|ied)/),
@@ -253,6 +264,18 @@ describe('transfers and the ledger', () => {
     expect([again.code, again.out]).toEqual([0, 'all search attributes are registered\n']);
   });
 });
+
+/** From a file that the command has written, and from the Temporal of the stack. */
+async function replays(txId: string): Promise<void> {
+  const file = path.join(mkdtempSync(path.join(tmpdir(), 'history-')), 'history.json');
+  writeFileSync(file, (await gateway(['transfers', 'history', txId])).out);
+  for (const source of [file, txId]) {
+    const command = [path.join(projectRoot, 'dist/dev/replay/index.js'), source];
+    const { stdout } = await promisify(execFile)(process.execPath, command, { env: process.env });
+    expect(stdout).toMatch(/^transfer, started at [\s\S]* broadcast: accepted\n[\s\S]* end: CONFIRMED\n\nREPLAYS: /);
+  }
+  rmSync(path.dirname(file), { recursive: true });
+}
 
 async function query(statement: string, parameters: unknown[] = []): Promise<unknown[]> {
   const database = new Client(stack().postgres.url);

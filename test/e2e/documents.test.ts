@@ -8,7 +8,7 @@ import { openDatabase } from '../stack/database';
 import { type ShellBlock, shellBlocks } from '../unit/documents/shell-blocks';
 import { call } from './support';
 
-/** The code for a shell of the documents, run as it stands. */
+/** The code for a shell of the documents, as it stands: its lines are pasted into a shell one after another, as a reader does. */
 
 const documents = ['README.md', 'docs/integration.md', 'docs/webhooks.md'];
 /** What is not run here, by its first words, and why. All other code is. */
@@ -34,29 +34,39 @@ function readersFolder(): string {
   return folder;
 }
 
-/** Runs code until a command fails, or a request is refused. @throws Error with the command that has failed, and the end of its output */
+/**
+ * Pastes code into a shell until a command fails, or a request is refused. The shell reads a line when the one before is done, so that a command
+ * that reads its input takes the next lines, as on a terminal. @throws Error with the command that has failed, and the end of its output
+ */
 function runShell(code: string, variables: Record<string, string> = {}): Promise<string> {
   const strict = [
     'set -Eeuo pipefail',
-    `trap 'echo "failed: $BASH_COMMAND"' ERR`,
+    `trap 'echo "failed: $BASH_COMMAND"; exit 1' ERR`,
+    // what a shell for people does besides: prompts, and groups of processes
+    'PS1= PS2=; set +m; unset HISTFILE',
     // a refusal, whose text may be what another command reads
     `curl() { command curl -sS --fail-with-body --write-out '%{stderr}%{http_code} %{method} %{url_effective}\\n' "$@"; }`,
   ];
   return new Promise((resolve, reject) => {
-    const child = spawn('bash', ['-c', [...strict, 'exec 2>&1', code].join('\n')], {
+    const child = spawn('bash', ['--norc', '--noprofile', '-i'], {
       cwd: readersFolder(),
       env: { ...process.env, ...variables },
       // a process group of its own, which the time limit ends as a whole
       detached: true,
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['pipe', 'pipe', 'ignore'],
     });
+    child.stdin.on('error', () => undefined);
+    child.stdin.end([...strict, 'exec 2>&1', code, `printf 'read to %s\\n' 'the end'`, ''].join('\n'));
     let output = '';
     child.stdout.on('data', (chunk: Buffer) => (output = (output + chunk.toString()).slice(-keptCharacters)));
     const timer = setTimeout(() => process.kill(-(child.pid ?? 0), 'SIGKILL'), timeoutMs);
     child.once('error', reject);
     child.once('close', (status, signal) => {
       clearTimeout(timer);
-      if (status === 0) resolve(output);
+      // what reads its input has taken the rest
+      if (status === 0 && !/^read to the end$/m.test(output))
+        reject(new Error(`a command has read the lines after it:\n${output}`));
+      else if (status === 0) resolve(output);
       else reject(new Error(`${signal ? `not finished after ${timeoutMs / 1000} s` : `exit code ${status}`}:\n${output}`));
     });
   });

@@ -1,7 +1,9 @@
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { projectRoot } from '../../dev/paths';
 import type { History } from '../../dev/replay/history';
 import { replay } from '../../dev/replay/replay';
@@ -83,6 +85,30 @@ test('debugging runs the workflow in the thread of the program, with the same ve
   expect(stdout).toMatch(/REPLAYS: /);
   expect(status).toBe(0);
 }, 180_000);
+
+test('--debug says how to attach a debugger, opens a port for it on this machine alone, and waits', async () => {
+  const command = path.join(projectRoot, 'dist/dev/replay/index.js');
+  // a group of its own: the program that waits is a child of the command
+  const child = spawn(process.execPath, [command, committed, '--debug'], { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  let [out, err] = ['', ''];
+  child.stdout.on('data', (text: Buffer) => (out += text.toString()));
+  child.stderr.on('data', (text: Buffer) => (err += text.toString()));
+  try {
+    for (const end = Date.now() + 60_000; !/Debugger listening on \S+/.test(err) && Date.now() < end;) await delay(50);
+    const [, port] = /^Debugger listening on ws:\/\/127\.0\.0\.1:(\d+)\//m.exec(err) ?? [];
+    const targets = (await (await fetch(`http://127.0.0.1:${port}/json/list`)).json()) as { url: string; type: string }[];
+    expect(targets).toMatchObject([{ type: 'node', url: `file://${command}` }]);
+    expect(out).toBe('');
+    // the places that the recipe names
+    const named = [...err.matchAll(/(?:workflows\/ \()?([\w-]+\/index\.ts)/g)].map(([, file = '']) => file);
+    expect(named).toEqual(['transfer/index.ts']);
+    for (const file of named) expect(existsSync(path.join(projectRoot, 'workflows', file))).toBe(true);
+    expect(readFileSync(path.join(projectRoot, 'CONTRIBUTING.md'), 'utf8')).toContain(`127.0.0.1:${port}`);
+  } finally {
+    process.kill(-(child.pid as number), 'SIGKILL');
+    await once(child, 'close');
+  }
+}, 90_000);
 
 test.each([
   ['no source', [], /^usage: npm run replay/],

@@ -1,6 +1,6 @@
 import { CancellationScope, currentUpdateInfo, patched, workflowInfo } from '@temporalio/workflow';
 import type { OperatorAct } from '../../src/messages/transfer';
-import { transferActivities } from '../activities';
+import { recordingActivities, transferActivities } from '../activities';
 
 /** Acts of operators by Temporal's own means, which leave the same audit row as those of the command line. */
 export class OperatorActs {
@@ -31,7 +31,13 @@ export class OperatorActs {
   }
 
   private record(given: Omit<OperatorAct, 'txId'>): Promise<void> {
+    const { txId } = this;
+    // what is no local activity runs when the act is in the history, which says who has sent it
+    const write = () =>
+      patched('name-who-acted')
+        ? recordingActivities.recordOperatorAct({ txId, ...given, runId: workflowInfo().runId })
+        : transferActivities.recordOperatorAct({ txId, ...given });
     // updates come in the scope of the run, which may be cancelled
-    return CancellationScope.nonCancellable(() => transferActivities.recordOperatorAct({ txId: this.txId, ...given }));
+    return CancellationScope.nonCancellable(write);
   }
 }

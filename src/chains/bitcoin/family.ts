@@ -5,6 +5,7 @@ import { bitcoinFees } from './fees';
 import { type BitcoinNetwork, networks } from './network';
 import { planGathering, reserveSmall } from './gather';
 import { reserveInputs } from './reserve';
+import { highestDustLimit } from './sizes';
 
 /**
  * A Bitcoin network: inputs of the sender; a replacement at a higher fee (BIP-125) when stuck; when abandoned, a transaction that spends
@@ -17,6 +18,7 @@ const createBitcoinFamily = (network: BitcoinNetwork): Family => ({
   addressOnManyChains: false,
   spendsOutputs: true,
   tokenType: 'NATIVE',
+  smallestPayment: highestDustLimit,
   fees: bitcoinFees,
   ...createBitcoinCodec(network),
   bound: (manager, request) => boundFee(network, manager, request),

@@ -34,3 +34,6 @@ export function dustLimit(script: Uint8Array): bigint {
   const isWitness = version === 0x00 || (version !== undefined && version >= 0x51 && version <= 0x60);
   return BigInt(dustRate * (outputBytes(script) + (isWitness ? spendingBytes.witness : spendingBytes.other)));
 }
+
+/** Of a P2PKH address, whose outputs are the dearest to spend of those that can be paid, in satoshis. */
+export const highestDustLimit = dustLimit(new Uint8Array(25));

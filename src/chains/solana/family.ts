@@ -23,6 +23,8 @@ const createSolanaFamily = (network: SolanaNetwork): Family => ({
   carriesMemo: true,
   hasProgramAddresses: true,
   minimumBalance,
+  // a recipient that is new to the chain has to keep it
+  smallestPayment: minimumBalance,
   fees: solanaFees,
   ...createSolanaCodec(network),
   bound: async (manager, { chain, source, token, outputs, action, allowsProgram = false, levels }) => {

@@ -1,14 +1,12 @@
 import type { Command } from 'commander';
-import { getChains } from '../../chains/registry/data';
-import { readConfig } from '../../platform/config';
 import { notFound } from '../../platform/errors';
 import { print } from '../output';
 import type { Run } from '../run';
 import { CommandFailed, type Session } from '../session';
 import { explainAccount, toRow } from './account';
-import { clientsOfEnvironment } from './chain';
 import { type Found, findSubjects } from './find';
 import { formatAccount, formatCandidates, formatTransaction } from './render';
+import { explainSources } from './sources';
 import { explainTransaction } from './transaction';
 
 /** More cannot name anything. */
@@ -42,10 +40,7 @@ async function explain({ database, temporal, json }: Session, id: string): Promi
     throw new CommandFailed('this names several: repeat the command with one of their ids');
   }
   if (transaction) {
-    const { GATEWAY_ENV, TEMPORAL_UI_URL: uiUrl } = readConfig(['GATEWAY_ENV', 'TEMPORAL_UI_URL']);
-    const chains = getChains(GATEWAY_ENV);
-    const sources = { database, temporal, chains, getClient: clientsOfEnvironment(chains), uiUrl };
-    const report = await explainTransaction(sources, transaction);
+    const report = await explainTransaction(explainSources({ database, temporal }), transaction);
     return show(report, () => formatTransaction(report));
   }
   if (!account) throw notFound('a transaction or an account of this id, hash, address or external_id');

@@ -48,8 +48,14 @@ export class Components {
     if (typeof fields['pattern'] === 'string') fields['pattern'] = fields['pattern'].replace(/\$\/u$/, '$');
     if (maxLength !== undefined) fields['maxLength'] = maxLength;
     if (typeof name !== 'string') return fields;
+    if (Array.isArray(fields['enum'])) return this.referToEnum(name, fields as Json & { enum: unknown[] });
     if (Array.isArray(fields['type']) && fields['type'].includes('null')) return this.referToNullable(name, fields);
-    return Array.isArray(fields['enum']) ? this.referToEnum(name, fields as Json & { enum: unknown[] }) : this.add(name, fields);
+    return this.referTo(name, fields);
+  }
+
+  /** What is said of it belongs to the place where it is used. */
+  private referTo(name: string, { description, ...rest }: Json): Json {
+    return { ...this.add(name, rest), ...(description !== undefined && { description }) };
   }
 
   /** An object that may be null in one place: its name stands for the object alone. */

@@ -10,6 +10,11 @@ const failureCode: Json = {
   enum: Object.keys(failureCodes),
 };
 
+const problemReason: Json = {
+  type: 'string',
+  enum: ['generating', 'suspended', 'unknown_token', 'unknown_sender', 'asset_not_added'],
+};
+
 /** RFC 9457 problem document: the body of every error response. */
 const problem: Json = {
   type: 'object',
@@ -37,8 +42,7 @@ const problem: Json = {
       description: 'With outcome_unknown of POST /transfer: read the outcome with GET /transactions/{tx_id}',
     },
     reason: {
-      type: 'string',
-      enum: ['generating', 'suspended', 'unknown_token', 'unknown_sender', 'asset_not_added'],
+      $ref: '#/components/schemas/ProblemReason',
       description:
         'With wallet_not_active: generating (try again after Retry-After) or suspended. With not_found of a transfer: unknown_token, unknown_sender or asset_not_added',
     },
@@ -52,4 +56,4 @@ const problem: Json = {
   required: ['type', 'title', 'status', 'detail', 'instance', 'code', 'request_id'],
 };
 
-export const problemSchemas = { Problem: problem, FailureCode: failureCode };
+export const problemSchemas = { Problem: problem, FailureCode: failureCode, ProblemReason: problemReason };

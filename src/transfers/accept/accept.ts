@@ -15,6 +15,7 @@ import { type Facts, need, readFacts } from './facts';
 import { placeTransferHold, toHoldRefusal } from '../hold';
 import { insertAccepted, recordAccepted, toAcceptedRow } from './store-accepted';
 import { parseTransfer, type ParsedTransfer, type TransferParser, type TransferRequest } from './request';
+import { assertRedoKey } from './redone';
 import { toSource } from './source';
 import type { StartLimits } from '../start/start-limits';
 
@@ -40,7 +41,7 @@ export type StoreAnswer = (manager: EntityManager, answer: Acceptance | GatewayE
 /**
  * Accepts a transfer in one database transaction: its row, its hold, the audit row, the order to start its workflow and the stored answer
  * of its Idempotency-Key. No chain and no workflow service is asked. A final refusal is stored too, by a transaction of its own.
- * @throws GatewayError naming why it is refused; unavailable, reconcile_required or chain_unavailable when nothing was written;
+ * @throws GatewayError naming why it is refused (invalid_parameter for a key of a redo in capital letters); unavailable, reconcile_required or chain_unavailable when nothing was written;
  * outcome_unknown with tx_id.
  */
 export async function acceptTransfer(
@@ -48,6 +49,7 @@ export async function acceptTransfer(
   request: TransferRequest,
   storeAnswer: StoreAnswer = () => Promise.resolve(),
 ): Promise<Acceptance> {
+  assertRedoKey(request.idempotencyKey);
   return acceptParsed(deps, parseTransfer(deps, request), toTransfer(deps), storeAnswer);
 }
 

@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import { invalidParameter } from '../../platform/errors';
 import { TransactionEntity } from '../../transactions/entity';
 import { transferType } from '../../transactions/types';
 import type { AcceptedKind } from './accepted-kind';
@@ -6,6 +7,18 @@ import { isSameTransfer, type ParsedTransfer, type TransferParser } from './requ
 
 const prefix = 'redo-';
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+const anySpelling = /^redo-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/**
+ * A key in another letter case would be another key, and make a second transfer in place of the same one. It is refused, and not read as the
+ * one that is meant: what a key has made before it was refused is still its own.
+ * @throws GatewayError invalid_parameter.
+ */
+export function assertRedoKey(key: string | null): void {
+  if (key !== null && anySpelling.test(key) && key !== key.toLowerCase())
+    throw invalidParameter('Idempotency-Key', `must name the transaction as the gateway writes it: ${key.toLowerCase()}`);
+}
 
 /** The Idempotency-Key under which a transfer is redone, by its client or by an operator: a key makes one transfer for ever. */
 export const redoKey = (txId: string): string => `${prefix}${txId}`;

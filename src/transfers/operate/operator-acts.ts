@@ -4,7 +4,7 @@ import type { OperatorAct } from '../../messages/transfer';
 import { findTransaction } from '../../transactions/state';
 import type { TransferDependencies } from '../dependencies';
 
-/** Whoever has acted in the Temporal UI, or by another client of Temporal: Temporal tells workflows no name. */
+/** Whoever has acted in the Temporal UI, or by another client of Temporal: Temporal tells workflows no name, and verifies none. */
 const inTemporal: AuditActor = { type: 'operator', id: 'temporal' };
 
 /**
@@ -31,19 +31,28 @@ const events: Record<OperatorAct['act'], Pick<AuditEvent, 'action' | 'outcome' |
   },
 };
 
+type RecordDependencies = Pick<TransferDependencies, 'database' | 'findActIdentity'> & Partial<Pick<TransferDependencies, 'log'>>;
+
 /**
- * Writes the audit row of an act that has reached the workflow, unless it is there already.
+ * Writes the audit row of an act that has reached the workflow, unless it is there already; with what its caller calls itself, as `stated_identity`,
+ * where that is known: it is for people to read, and nothing decides by it.
  * @throws GatewayError not_found.
  */
-export async function recordOperatorAct({ database }: Pick<TransferDependencies, 'database'>, given: OperatorAct): Promise<void> {
+export async function recordOperatorAct(deps: RecordDependencies, given: OperatorAct): Promise<void> {
+  const { database, findActIdentity, log } = deps;
   const { txId, clientId, status } = await findTransaction(database.manager, given.txId);
   const { detail, ...event } = events[given.act];
+  // the row is written whatever Temporal answers
+  const identity = await findActIdentity?.(given).catch((err: unknown) => {
+    log?.warn({ err, tx_id: txId, act: given.act }, 'who has acted in Temporal is not known: its history does not answer');
+    return null;
+  });
   await audit(database.manager, {
     ...event,
     auditId: operatorActId(given),
     actor: inTemporal,
     clientId,
     subject: { type: 'transaction', id: txId },
-    detail: { status, ...detail },
+    detail: { status, ...detail, ...(identity && { stated_identity: identity }) },
   });
 }

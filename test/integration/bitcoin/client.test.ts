@@ -80,6 +80,16 @@ describeWithBtcd('the client of a Bitcoin chain', () => {
     });
   });
 
+  test('an output is unspent as long as no block spends it, and is none before a block makes it', async () => {
+    const resource = `${'ab'.repeat(32)}:1`;
+    const unspent = async (answer: object | null) => {
+      const it = await asking({ gettxout: (_id, vout, withPool) => (vout === 1 && withPool === false ? answer : null) });
+      return [...((await it.unspent?.([resource])) ?? [])];
+    };
+    expect(await unspent({ confirmations: 1, value: 1 })).toEqual([resource]);
+    for (const answer of [{ confirmations: 0, value: 1 }, null]) expect(await unspent(answer)).toEqual([]);
+  });
+
   test('one that does not answer is passed over, and errors name neither host nor password', async () => {
     expect((await client(nowhere, btcd.url).head()).number).toBeGreaterThan(100);
     const error = await client(nowhere)

@@ -73,7 +73,10 @@ describeWithBtcd('over Esplora the client of a Bitcoin chain', () => {
     expect(await esplora.broadcast(bytes)).toEqual({ outcome: 'accepted' });
     expect(await esplora.broadcast(bytes)).toEqual({ outcome: 'accepted' });
     expect(await esplora.status([attempt], [], noOrigins)).toEqual([{ attempt: 1, state: 'pending', id }]);
-    // what is in no block is neither spent nor made
+    // what is in no block is neither spent nor made, although servers show what the pool spends
+    const [spent, vout] = resource.split(':');
+    const inPool = () => ({ body: JSON.stringify({ spent: true, txid: id, status: { confirmed: false } }) });
+    expect([...(await (await asking({ [`/tx/${spent}/outspend/${vout}`]: inPool })).unspent([resource]))]).toEqual([resource]);
     const outputsNow = async () =>
       Promise.all([esplora, fixture.client].map(async (it) => [...(await it.unspent([resource, `${id}:0`, `${id}:1`]))]));
     expect(await outputsNow()).toEqual([[resource], [resource]]);

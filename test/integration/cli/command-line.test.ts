@@ -70,6 +70,38 @@ test('what cannot be undone needs --yes where nobody can be asked, and its reaso
   expect(row).toMatchObject({ actor_id: 'ann', detail: { reason: 'a shortfall', stated_reason: 'paid back' } });
 });
 
+test('--dry-run says what would be done, asks nobody and changes nothing', async () => {
+  const { database } = fixture;
+  const txId = await locked();
+  await database.query(`update ledger_accounts set frozen_reason = 'a shortfall' where symbol = 'ETH'`);
+  const [{ asset_id: id }] = await json('asset', 'list', '--frozen');
+  const before = await json('audit', 'list');
+  expect(await json('asset', 'unfreeze', id, '--dry-run')).toMatchObject({ asset_id: id, frozen_for: 'a shortfall' });
+  expect(await json('asset', 'list', '--frozen')).toHaveLength(1);
+  // without Temporal nobody knows what would be done
+  for (const act of ['retry', 'abandon'])
+    expect(await gateway('transfers', act, txId, '--dry-run')).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringContaining(`${act} would not be taken now: the transaction is PENDING. Temporal did not answer`),
+    });
+  expect(await json('audit', 'list')).toEqual(before);
+});
+
+test('migrate says what it would apply, and asks before it changes a schema that is in use', async () => {
+  const { database } = fixture;
+  const migrate = (...args: string[]) =>
+    runGateway(['migrate', ...args], { DATABASE_OWNER_URL: fixture.url, GATEWAY_OPERATOR: 'ann' });
+  expect(await migrate('--dry-run')).toEqual({ code: 0, out: 'the schema is up to date\n', err: '' });
+  const [newest] = await database.query<{ id: number; name: string }[]>(
+    'select id, name from migrations order by id desc limit 1',
+  );
+  await database.query('delete from migrations where id = $1', [newest?.id]);
+  expect(await migrate('--dry-run')).toMatchObject({ code: 0, out: `would be applied: ${newest?.name}\n` });
+  expect(await migrate()).toMatchObject({ code: 1, out: '', err: expect.stringContaining(`${newest?.name} cannot be undone`) });
+  expect(await json('audit', 'list', '--action', 'schema.migrated')).toEqual([]);
+});
+
 test('the reason of what can be undone is in the audit log too', async () => {
   const { account, client, wallet } = fixture;
   const acts: [string, string[]][] = [

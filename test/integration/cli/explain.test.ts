@@ -104,6 +104,7 @@ test('while the orders are not compared a cancellation is not offered, and the r
 test('an account that is used elsewhere is found among many others, for its transactions and for itself', async () => {
   const { account, database, wallet } = fixture;
   const other = await buildAccount(database, wallet, ethereum);
+  const txId = await locked();
   const insert = (owner: string, accountId: string) =>
     database.query('insert into doubted_ordinals (chain, owner, account_id, reported, expected) values ($1, $2, $3, 4, 3)', [
       ...[ethereum.name, owner, accountId],
@@ -111,7 +112,7 @@ test('an account that is used elsewhere is found among many others, for its tran
   for (let count = 0; count < 100; count += 1) await insert(`other-${count}`, other.accountId);
   await insert(account.addressKey, account.accountId);
   const command = `gateway account accept-count ${account.accountId} ${ethereum.name} <count>`;
-  const { actions } = await explain({ database: asOperator }, await locked());
+  const { actions } = await explain({ database: asOperator }, txId);
   expect(actions).toContainEqual(expect.objectContaining({ command }));
   const ofAccount = await explainAccount(asOperator, account);
   expect(ofAccount.used_elsewhere).toEqual([{ chain: ethereum.name, executed: '4', begun: '3' }]);

@@ -5,7 +5,6 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { projectRoot } from '../../../dev/paths';
-import { migrations } from '../../../migrations';
 import { migrations as nodeMigrations } from '../../../migrations/mpc-node';
 import { loadRegistry } from '../../../src/chains/registry';
 import { setUpDatabases } from '../../../src/cli/setup/databases';
@@ -16,7 +15,7 @@ import { parseKeks } from '../../../src/mpc/share-cipher';
 import { ShareStore } from '../../../src/mpc/store';
 import { createDatabase } from '../../../src/platform/database';
 import { connectAs } from '../../../src/platform/database-login';
-import { testStatementTimeoutMs } from '../../stack/database';
+import { runGateway } from '../../stack/gateway-command';
 
 /** On the Postgres of the run: names are those of a deployment, and are removed afterwards. */
 const server = process.env.TEST_POSTGRES_URL ?? '';
@@ -92,18 +91,25 @@ it('the command names the node that it has left out, with the file that is not t
 });
 
 it('makes what every process starts with: the owner migrates, each process has its own rights, each node its own database', async () => {
-  const owner = createDatabase({
-    url: urlOf('migrate/database_url'),
-    poolSize: 2,
-    applicationName: 'test',
-    entities,
-    migrations,
-    statementTimeoutMs: testStatementTimeoutMs,
-  });
-  await owner.initialize();
-  expect((await owner.runMigrations({ transaction: 'each' })).length).toBeGreaterThan(10);
-  expect(await owner.runMigrations({ transaction: 'each' })).toEqual([]);
-  await owner.destroy();
+  const owner = { DATABASE_OWNER_URL: urlOf('migrate/database_url'), GATEWAY_OPERATOR: 'ann' };
+  const migrate = async (...options: string[]) => {
+    const { code, out, err } = await runGateway(['migrate', '--json', ...options], owner);
+    if (code !== 0) throw new Error(err);
+    return JSON.parse(out) as { name: string }[];
+  };
+  const names = await migrate('--dry-run');
+  expect(names.length).toBeGreaterThan(10);
+  // an empty database is not asked about; what was tried has left it empty
+  expect(await migrate('--reason', 'first deployment')).toEqual(names);
+  expect(await migrate()).toEqual([]);
+  const database = await createDatabase({ url: owner.DATABASE_OWNER_URL, poolSize: 1, applicationName: 'test' }).initialize();
+  expect(await database.query('select action, actor_id, detail from audit_events')).toEqual([
+    {
+      ...{ action: 'schema.migrated', actor_id: 'ann' },
+      detail: { migrations: names.length, newest: names.at(-1)?.name, stated_reason: 'first deployment' },
+    },
+  ]);
+  await database.destroy();
   for (const name of ['api', 'worker', 'authoriser', 'operator'] as const) {
     const url = urlOf(`${name}/database_url`);
     const database = await connectAs(createDatabase({ url, poolSize: 2, applicationName: 'test', entities }), `gateway_${name}`);

@@ -1,7 +1,21 @@
-import { createFixture, ethereum, expectProblem, type Fixture, registry } from './fixture';
+import { formatAmount } from '../../../src/platform/money';
+import { randomAddress } from '../../factories';
+import { buildFunded, createFixture, ethereum, expectProblem, type Fixture, registry } from './fixture';
+
+/** Of the fixture, a gwei each: twice the base fee and the tip, and room for replacements. */
+const [perGas, replacements] = [3_000_000_000n, 2n];
+const feeOf = (gas: bigint) => formatAmount(gas * perGas * replacements, 18);
+
+interface ShownFees {
+  native: { symbol: string; network_fee: string | null };
+  tokens: ShownFees['native'][];
+}
 
 let fixture: Fixture;
-beforeAll(async () => void (fixture = await createFixture()));
+beforeAll(async () => {
+  fixture = await createFixture();
+  await buildFunded(fixture, fixture.other);
+});
 afterAll(() => fixture.close());
 
 test('every enabled chain with its coin, tokens, depth and fee cap, and nothing about endpoints', async () => {
@@ -13,13 +27,20 @@ test('every enabled chain with its coin, tokens, depth and fee cap, and nothing 
     chain: 'ethereum',
     network: ethereum.network,
     caip2: ethereum.caip2,
-    native: { symbol: 'ETH', name: ethereum.native.name, decimals: 18, asset_type: 'NATIVE', contract_address: null },
+    native: {
+      ...{ symbol: 'ETH', name: ethereum.native.name, decimals: 18, asset_type: 'NATIVE', contract_address: null },
+      network_fee: feeOf(21_000n),
+    },
     tokens: expect.arrayContaining([
-      { symbol: 'USDC', name: usdc?.name, decimals: 6, asset_type: 'ERC20', contract_address: usdc?.contract },
+      {
+        ...{ symbol: 'USDC', name: usdc?.name, decimals: 6, asset_type: 'ERC20', contract_address: usdc?.contract },
+        network_fee: feeOf(100_000n),
+      },
     ]),
     required_confirmations: ethereum.confirmations,
     block_time_ms: ethereum.blockTimeMs,
     max_network_fee: { amount: expect.stringMatching(/^\d+(\.\d+)?$/), symbol: 'ETH' },
+    minimum_amount: null,
     minimum_balance: null,
     on_chain_memo: false,
     allow_program_address: false,
@@ -33,4 +54,32 @@ test('every enabled chain with its coin, tokens, depth and fee cap, and nothing 
 test('asks for a token, and refuses what it does not know', async () => {
   expectProblem(await fixture.call('GET', '/chains', { tenant: null }), 401, 'unauthorized');
   expectProblem(await fixture.call('GET', '/chains?page=2'), 400, 'invalid_parameter', 'page');
+});
+
+test('fees are what an estimate says, of the chains whose followers have stored them lately', async () => {
+  const { account } = await buildFunded(fixture, fixture.other);
+  const feesOf = async () => {
+    const { body } = await fixture.call('GET', '/chains', { tenant: fixture.other });
+    return body.data.map(({ chain, native, tokens }) => ({ chain, native, tokens }) as unknown as ShownFees);
+  };
+  const [first, ...others] = await feesOf();
+  for (const symbol of ['ETH', 'USDC']) {
+    const body = {
+      from_address: account.address,
+      to_address: randomAddress(),
+      chain: 'ethereum',
+      token_symbol: symbol,
+      amount: '1',
+    };
+    const estimate = await fixture.call('POST', '/transfer/estimate', { tenant: fixture.other, body });
+    const shown = [first?.native, ...(first?.tokens ?? [])].find((token) => token?.symbol === symbol);
+    expect({ amount: shown?.network_fee, symbol: 'ETH' }).toEqual(estimate.body['fee_bound']);
+  }
+  // nobody follows them here
+  for (const { native, tokens } of others)
+    expect([native, ...tokens].map(({ network_fee: fee }) => fee)).toEqual([null, ...tokens.map(() => null)]);
+
+  await fixture.database.query(`update chain_cursors set fee_levels_at = now() - interval '11 minutes'`);
+  await new Promise((resolve) => setTimeout(resolve, 1_100));
+  expect((await feesOf())[0]?.native.network_fee).toBeNull();
 });

@@ -66,8 +66,25 @@ test('what is used more than once has a name', () => {
     const failures = Object.entries(operation.responses).filter(([status]) => Number(status) >= 400);
     for (const [status, answer] of failures) expect({ name, status, answer }).toHaveProperty('answer.$ref');
   }
+  for (const { name, operation } of operationsOf(served)) {
+    const { content = {} } = operation.requestBody ?? {};
+    for (const { schema } of Object.values(content)) expect({ name, schema }).toHaveProperty('schema.$ref');
+  }
+  // the same body has one name
+  expect(served.paths['/x402/verify']?.['post']?.requestBody).toEqual(served.paths['/x402/settle']?.['post']?.requestBody);
+  expect(inlineEnums(served)).toEqual([]);
   expect(JSON.stringify(served).length).toBeLessThan(175_000);
 });
+
+/** Where one of several texts is described in place. */
+function inlineEnums(node: unknown, path: string[] = []): string[] {
+  if (typeof node !== 'object' || node === null) return [];
+  const isNamed = path.length === 3 && path[0] === 'components';
+  const { enum: values } = node as { enum?: unknown };
+  const isText = Array.isArray(values) && values.filter((value) => typeof value === 'string').length > 1;
+  const own = isText && !isNamed ? [path.join('/')] : [];
+  return [...own, ...Object.entries(node).flatMap(([key, value]) => inlineEnums(value, [...path, key]))];
+}
 
 test('private operations document 401 and 429, creating ones 409 and 422, all of them 400, 405 and 500', () => {
   for (const { name, operation } of operations()) {

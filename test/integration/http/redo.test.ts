@@ -368,6 +368,20 @@ describe('money is paid once', () => {
     }
   });
 
+  test.each([
+    ['its id in capital letters', (txId: string) => `redo-${txId.toUpperCase()}`],
+    ['another spelling', (txId: string) => `Redo-${txId}`],
+  ])('not under a second key, with %s: it is refused, and the next one is good', async (_how, spell) => {
+    const body = bodyOf();
+    const txId = await failed(body);
+    const refused = await send(body, spell(txId));
+    expectProblem(refused, 400, 'invalid_parameter', 'Idempotency-Key');
+    expect(refused.text).toContain(`redo-${txId}`);
+    expect(await countOf()).toBe(1);
+    expect(await newOf(txId)).toBe((await send(body, `redo-${txId}`)).body['tx_id']);
+    expect(await countOf()).toBe(2);
+  });
+
   test('not by an operator where the client has used the key for something else; nor is that linked', async () => {
     const body = bodyOf();
     const txId = await failed(body);

@@ -86,11 +86,18 @@ test('enroll shows QR code, URI and secret, asks until the code is right, and sh
   expect(codes).toHaveLength(10);
   expect(await authorise(totpCode(secretIn(enrolled.out), 1))).toBe('done');
 
-  const recovered = await gateway(['recover', userId], {
+  const unasked = await gateway(['recover', userId]);
+  expect(unasked).toMatchObject({ code: 1, err: expect.stringContaining('repeat the command with --yes') });
+  const recovered = await gateway(['recover', userId, '--yes', '--reason', 'phone lost'], {
     answer: (question, out) => (/Code of the app: $/.test(question) ? totpCode(secretIn(out)) : (codes[3] as string)),
   });
   expect({ code: recovered.code, codes: recoveryCodesIn(recovered.out).length }).toEqual({ code: 0, codes: 10 });
   expect(secretIn(recovered.out)).not.toBe(secretIn(enrolled.out));
+  const [reasons] = await db.database.query<{ stated: string }[]>(
+    `select string_agg(detail ->> 'stated_reason', ',') as stated from audit_events where client_id = $1`,
+    [clientId],
+  );
+  expect(reasons).toEqual({ stated: 'phone lost' });
   const rows = await db.database.query(
     `select action, actor_type, actor_id from audit_events where client_id = $1 and actor_type = 'operator' order by audit_id`,
     [clientId],
@@ -115,6 +122,8 @@ test('in two steps for scripts, then status, refusal without --replace, unlock a
   const status = await gateway(['status', name, '--json'], { env: { TOTP_SECRETS_KEY: '' } });
   expect(JSON.parse(status.out)).toMatchObject({ user_id: userId, state: 'confirmed', wrong_codes: 0, recovery_codes_left: 10 });
   expect(await gateway(['enroll', name])).toMatchObject({ code: 1, err: expect.stringContaining('--replace') });
+  const replaced = await gateway(['enroll', name, '--replace', '--no-prompt']);
+  expect(replaced).toMatchObject({ code: 1, err: expect.stringContaining('repeat the command with --yes') });
   expect((await gateway(['unlock', name])).code).toBe(0);
   const unasked = await gateway(['remove', name], { env: { TOTP_SECRETS_KEY: '' } });
   expect(unasked).toMatchObject({ code: 1, err: expect.stringContaining('repeat the command with --yes') });

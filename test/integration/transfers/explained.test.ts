@@ -1,5 +1,6 @@
 import { formatUnits, parseUnits } from 'viem';
 import { formatTransaction } from '../../../src/cli/explain/render';
+import { toTried } from '../../../src/cli/transfer-dry-run';
 import type { ChainActivities } from '../../../src/messages/transfer';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import { explain } from '../../explained';
@@ -50,6 +51,7 @@ describeFamilies('explained', ({ symbol, decimals, amount: worth, newAddress }, 
       },
       txId,
     );
+  const tried = async (txId: string, act: 'retry' | 'abandon') => toTried(await report(txId), act);
   const names = async (txId: string) => (await report(txId)).actions.map(({ name }) => name);
 
   test('parked: what the run would take is offered, and is taken; the attempt is shown as the chain shows it', async () => {
@@ -70,11 +72,20 @@ describeFamilies('explained', ({ symbol, decimals, amount: worth, newAddress }, 
     expect(abandon?.effect).toMatch(rules.abandoned === 'cancel' ? /^A cancellation is signed/ : /^Nothing more is signed/);
     expect(formatTransaction(parked)).toContain(`gateway transfers retry ${txId}`);
 
+    // what the commands say before they do it
+    expect(await tried(txId, 'abandon')).toEqual({ tx_id: txId, status: 'NEEDS_ATTENTION', would: abandon?.effect });
+    expect(await tried(txId, 'retry')).toMatchObject({ would: expect.stringContaining('continues where it has stopped') });
+    expect(await fixture.attempts(txId)).toHaveLength(1);
+
     isRefused = false;
     expect(await served.operations.retry(txId)).toBe('retrying');
     await served.ends(txId, 'CONFIRMED');
     const ended = await report(txId);
     expect(ended).toMatchObject({ state: { status: 'CONFIRMED' }, workflow: { state: 'closed' }, locked: [], actions: [] });
+    for (const act of ['retry', 'abandon'] as const)
+      await expect(tried(txId, act)).rejects.toThrow(
+        `${act} would not be taken now: the transaction is CONFIRMED. The workflow is not`,
+      );
     expect(ended.attempts[0]?.chain_now).toMatch(/^executed in block \d+, \d+ deep, as \S+, fee \S+ \S+$/);
     expect(ended.attempts[0]?.on_record).toMatch(/^executed in block/);
   });

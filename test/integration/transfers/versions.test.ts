@@ -2,6 +2,7 @@ import path from 'node:path';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { listAuditLog } from '../../../src/audit/list';
 import { PinnedRuns } from '../../../src/cli/pinned-runs';
+import { CommandFailed } from '../../../src/cli/session';
 import { queuesWithoutWorker } from '../../../src/cli/queue-workers';
 import { WorkerVersions } from '../../../src/cli/worker-versions';
 import { chainTaskQueue, mainTaskQueue, workerQueues } from '../../../src/messages/task-queues';
@@ -106,20 +107,25 @@ test('transfers that wait go on where the current build is, pinned runs end wher
   await until('the nodes are asked', async () => (await stepsOf(pinned.workflowId)).length > 0);
 
   const [run, unpinned] = [transferWorkflowId(first), { runs: [first], reason: undefined }];
-  await expect(pins.unpin({ ...unpinned, build: '1' })).rejects.toThrow(`the run ${run} is not pinned to build 1`);
+  const ended = (message: string) => ({ runs: [], moved: [], isComplete: false, failure: new CommandFailed(message) });
+  expect(await pins.unpin({ ...unpinned, build: '1' })).toEqual(ended(`the run ${run} is not pinned to build 1`));
   expect(await pins.pin({ build: '1', runs: [first], reason: 'upgrade' })).toMatchObject({ runs: [run], moved: [] });
   // it is another build that is to be left
-  await expect(pins.unpin({ ...unpinned, build: '2' })).rejects.toThrow(`the run ${run} is not pinned to build 2`);
+  expect(await pins.unpin({ ...unpinned, build: '2' })).toEqual(ended(`the run ${run} is not pinned to build 2`));
   // what its workflow pins is no operator's
-  await expect(pins.unpin({ build: '1', runs: [pinned.workflowId], reason: undefined })).rejects.toThrow(
-    'is not pinned to build 1',
+  expect(await pins.unpin({ build: '1', runs: [pinned.workflowId], reason: undefined })).toEqual(
+    ended(`the run ${pinned.workflowId} is not pinned to build 1`),
   );
   expect(await pins.unpin({ ...unpinned, build: '1' })).toMatchObject({ runs: [run] });
-  await expect(pins.pin({ build: '1', runs: ['nothing'], reason: undefined })).rejects.toThrow('there is no open run nothing');
-  expect(await decisions(run)).toEqual([
-    ['workflow.pinned', 'success', '1'],
-    ['workflow.unpinned', 'success', '1'],
-  ]);
+  // what was done before it was ended is told
+  expect(await pins.pin({ build: '1', runs: [first, 'nothing'], reason: undefined })).toEqual({
+    ...ended('there is no open run nothing'),
+    runs: [run],
+  });
+  expect(await pins.unpin({ ...unpinned, build: '1' })).toMatchObject({ runs: [run], failure: null });
+  expect(await decisions(run)).toEqual(
+    ['workflow.pinned', 'workflow.unpinned', 'workflow.pinned', 'workflow.unpinned'].map((action) => [action, 'success', '1']),
+  );
 
   // those of build 1 do not count
   await expect(versions.setCurrent('2', queues())).rejects.toThrow('no workers of build 2 ask');

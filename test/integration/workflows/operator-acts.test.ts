@@ -4,8 +4,9 @@ import { listAuditLog } from '../../../src/audit/list';
 import { sealAuditLog } from '../../../src/audit/seal';
 import { verifyAuditLog } from '../../../src/audit/verify';
 import { statusQuery } from '../../../src/messages/progress';
-import { abandonUpdate, retryUpdate } from '../../../src/messages/transfer';
+import { abandonUpdate, retryUpdate, type TransferActivities } from '../../../src/messages/transfer';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
+import { actIdentitiesIn } from '../../../src/transfers/operate/act-identity';
 import { operatorActId, recordOperatorAct } from '../../../src/transfers/operate/operator-acts';
 import { booksAgree, ServedWorkflows, until } from '../transfers/served';
 
@@ -15,6 +16,17 @@ jest.setTimeout(120_000);
 
 const served = new ServedWorkflows();
 
+/** As the worker records them. */
+const recording = (): Partial<TransferActivities> => ({
+  recordOperatorAct: (given) =>
+    recordOperatorAct({ database: served.fixture.database, findActIdentity: actIdentitiesIn(served.client) }, given),
+});
+/** What those who have acted call themselves, newest first. */
+const identities = async (txId: string) =>
+  (await listAuditLog(served.fixture.database.manager, { subject: txId, limit: 50 })).flatMap((row) =>
+    row.actor_type === 'operator' ? [row.detail.stated_identity ?? null] : [],
+  );
+
 const acts = async (txId: string) =>
   (await listAuditLog(served.fixture.database.manager, { subject: txId, limit: 50 })).flatMap((row) =>
     row.actor_type === 'operator' ? [[row.action, row.outcome, row.actor_id, row.detail.status]] : [],
@@ -23,6 +35,7 @@ const acts = async (txId: string) =>
 test('a retry, an abandonment and a cancellation that are sent to Temporal itself leave a row each, and those of the command line none beside theirs', async () => {
   let isRefused = true;
   await served.serve({
+    ledger: recording(),
     sign: () => {
       if (isRefused) throw ApplicationFailure.create({ type: 'intent_mismatch', message: 'no', nonRetryable: true });
     },
@@ -50,6 +63,10 @@ test('a retry, an abandonment and a cancellation that are sent to Temporal itsel
 
   await isParked();
   expect(await served.operations.retry(txId)).toBe('retrying');
+  // the process and host of this client; nobody has looked whether it is true
+  const { identity } = served.client.options;
+  expect(identity).toMatch(/^\d+@/);
+  expect(await identities(txId)).toEqual([null, identity, identity, identity]);
   const byName = ['transfer.retried', 'success', process.env.GATEWAY_OPERATOR ?? userInfo().username, 'NEEDS_ATTENTION'];
   expect(await acts(txId)).toEqual([byName, cancelled, abandoned, retried]);
 
@@ -66,7 +83,7 @@ test('a retry, an abandonment and a cancellation that are sent to Temporal itsel
   await served.ends(txId, 'FAILED');
   await run.result().catch(() => undefined);
   await booksAgree(served.fixture);
-  await served.record(transferWorkflowId(txId), 'transfer-failed-acts-in-temporal');
+  await served.record(transferWorkflowId(txId), 'transfer-failed-acts-with-identity');
 
   const { database } = served.fixture;
   await sealAuditLog(database);
@@ -81,7 +98,9 @@ test('Temporal can put an act on record that never was, by `temporal`, or leave 
   for (let times = 0; times < 2; times += 1)
     await database.transaction(async (manager) => {
       await manager.query('set local role gateway_worker');
-      await recordOperatorAct({ database: { manager } as typeof database }, given);
+      // the row does not wait for an answer about who it was
+      const findActIdentity = () => Promise.reject(new Error('Temporal is away'));
+      await recordOperatorAct({ database: { manager } as typeof database, findActIdentity }, given);
       await expect(manager.query('savepoint s').then(() => manager.query('select from audit_events'))).rejects.toThrow(/denied/);
       await manager.query('rollback to savepoint s');
     });

@@ -129,6 +129,10 @@ describe('in a browser', () => {
     await shows(`${uiUrl}/namespaces/default/workflows/${workflowId}/${runId}${tab}`, expected);
   }
 
+  /** The page with the runs, with this query. */
+  const listShows = ({ uiUrl }: Ui, query: string, expected: readonly RegExp[]): Promise<void> =>
+    shows(`${uiUrl}/namespaces/default/workflows?query=${encodeURIComponent(query)}`, expected);
+
   const submit = () => served.submit({ tokenSymbol: 'USDC', amount: '2.5', toAddress: served.fixture.bob.address });
   const statusOf = (txId: string) => served.client.workflow.getHandle(transferWorkflowId(txId)).query(statusQuery);
   const amount = () => {
@@ -170,6 +174,18 @@ describe('in a browser', () => {
       [/"?nextBlock"?: \d+/, /"?head"?: \d+/, /"?endpoint"?: "127\.0\.0\.1:\d+"/],
       '/pending-activities',
     );
+  });
+
+  test('a transfer waits for an approval; the list has it by its state, and says what it is', async () => {
+    const { database, alice } = served.fixture;
+    await database.query(`update clients set whitelist_mode = 'approve' where client_id = $1`, [alice.clientId]);
+    await served.serve();
+    const txId = await submit();
+    const workflowId = transferWorkflowId(txId);
+    await until('it waits', async () => (await statusOf(txId)).step === 'screen');
+    await workflowShows(served.temporal, workflowId, [/approv/i, amount()]);
+    await listShows(served.temporal, `TxStatus = 'AWAITING_APPROVAL'`, [new RegExp(workflowId), /Running/, /transfer\b/]);
+    await served.client.workflow.getHandle(workflowId).terminate();
   });
 
   test('a parked transfer says why, what to do and where that is written', async () => {

@@ -37,6 +37,21 @@ export const failed = {
     refunded,
     'FAILED abandoned',
   ],
+  // the same, recorded once the act is in the history
+  'transfer-failed-acts-with-identity': [
+    parked,
+    'update retry',
+    'patched record-operator-acts',
+    'patched name-who-acted',
+    'recordOperatorAct: done',
+    'update abandon',
+    'beginSigning cancellation: refused',
+    parked,
+    'update abandon',
+    cancellation,
+    refunded,
+    'FAILED abandoned',
+  ],
   'transfer-failed-abandoned-run-lost': [
     'adoptHold: held',
     'observe: absent',

@@ -43,8 +43,10 @@ const reads = /( |^)(list|show|status|history|explain|verify|head|keys|bans|refu
 const cannotBeUndone = [
   ...['account accept-count', 'api-key revoke', 'asset unfreeze', 'mpc journal accept', 'mpc unfreeze', 'settlers withdraw'],
   ...['totp remove', 'transfers abandon', 'transfers redo', 'utxo consolidate', 'reconcile'],
+  ...['migrate', 'totp enroll', 'totp recover'],
 ];
 const canBeUndone = [
+  ...['keys rotate kek', 'keys rotate secrets'],
   ...['account disable', 'account enable', 'client disable', 'client enable', 'client policy', 'settlers drain'],
   ...[
     'settlers primary',
@@ -61,8 +63,7 @@ const canBeUndone = [
 /** They make something new, or are a part of setting up, restoring and upgrading a deployment. */
 const others = [
   ...['api-key create', 'client create', 'settlers create', 'user create', 'wallet bind'],
-  ...['totp confirm', 'totp enroll', 'totp recover'],
-  ...['keys rotate kek', 'keys rotate order', 'keys rotate secrets', 'migrate', 'setup databases', 'setup files'],
+  ...['keys rotate order', 'setup databases', 'setup files', 'totp confirm'],
   ...['temporal set-current', 'temporal set-ramp', 'temporal setup'],
 ];
 
@@ -80,8 +81,12 @@ test.each(canBeUndone)('%s takes a reason', (name) => {
   expect(optionsOf(name)).not.toContain('--yes');
 });
 
-test('what sends coins can be tried without doing it, and `reconcile` shows first what it would do', () => {
-  for (const name of ['settlers withdraw', 'transfers redo', 'utxo consolidate']) expect(optionsOf(name)).toContain('--dry-run');
+test('what moves money, or lets it move, can be tried without doing it, and `reconcile` shows first what it would do', () => {
+  const tried = [...commands.keys()].filter((name) => optionsOf(name).includes('--dry-run'));
+  expect(tried.sort()).toEqual([
+    ...['account accept-count', 'asset unfreeze', 'migrate', 'settlers withdraw'],
+    ...['transfers abandon', 'transfers redo', 'transfers retry', 'utxo consolidate'],
+  ]);
   expect(optionsOf('reconcile')).toContain('--apply');
 });
 

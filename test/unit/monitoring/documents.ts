@@ -50,6 +50,28 @@ export function runbookHeadings(file = 'alerts.md'): Map<string, string[]> {
   return sections;
 }
 
+/** Paragraphs of the third level as one line each, by their heading; those that only lead to another one are left out. */
+export function runbookParagraphs(file: string): [string, string][] {
+  const parts = documentOf(`runbook/${file}`).split(/^### /m).slice(1);
+  return parts.flatMap((part): [string, string][] => {
+    const [heading = '', ...lines] = (part.split(/^## /m)[0] ?? '').split('\n');
+    const text = lines.join(' ').replaceAll(/\s+/g, ' ').trim();
+    return text.startsWith('See [') ? [] : [[heading, text]];
+  });
+}
+
+/** What the paragraph of an alert or of a code says, told by the words that such sentences have here. */
+const points: Record<string, RegExp> = {
+  'what it means': /^.{20,}?[.:,(]/,
+  'what is safe':
+    /\b(nothing|none|nobody|never|no (money|order|signature)|not concerned|locked|frozen|refused|safe|waits?|by itself|pay once|(pairs|nodes|others) sign)\b/i,
+  'what to look at, and with which command':
+    /`(gateway|curl|docker|select|\/health)\b|`[A-Z][A-Z_<>]{4,}|\]\(|\b(Temporal UI|pg_stat_activity|[Pp]anels?|explorer|alerts?)\b|Nothing to do/,
+};
+
+export const missingPoints = (text: string): string[] =>
+  Object.entries(points).flatMap(([point, said]) => (said.test(text) ? [] : [point]));
+
 export const documentOf = (name: string): string => read(`docs/${name}`);
 
 export interface Selector {

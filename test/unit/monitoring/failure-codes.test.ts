@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { type FailureCode, failureCodes, runbookOf } from '../../../src/platform/codes';
-import { documentOf, root, runbookHeadings } from './documents';
+import { documentOf, missingPoints, root, runbookHeadings, runbookParagraphs } from './documents';
 import { sourceFiles } from './registered';
 
 /** Every code that a transaction can have has a paragraph for operators, and no paragraph is of a code that is not there any more. */
@@ -32,6 +32,13 @@ test('the place that explain names is a heading, as its link is made of it', () 
     expect(headings.map((heading) => heading.toLowerCase())).toContain(anchor);
   }
 });
+
+test.each(runbookParagraphs('failure-codes.md'))(
+  '%s says what it means, what is safe, what to look at, and with which command',
+  (_code, text) => {
+    expect(missingPoints(text)).toEqual([]);
+  },
+);
 
 test('no paragraph is empty, and links within the page lead to one', () => {
   const text = documentOf('runbook/failure-codes.md');

@@ -8,12 +8,14 @@ import { alertNames, isAlertName } from '../../../src/platform/alert-names';
 import {
   dashboard,
   documentOf,
+  missingPoints,
   groupingsOf,
   panelExpressions,
   root,
   rules,
   rulesFile,
   runbookHeadings,
+  runbookParagraphs,
   selectorsOf,
 } from './documents';
 import { baseName, type Registered, registeredMetrics, sourceFiles } from './registered';
@@ -84,6 +86,13 @@ describe('runbook', () => {
   test('has a paragraph for each alert in the log, and for no other', () => {
     expect([...(runbookHeadings().get(logSection) ?? [])].sort()).toEqual([...alertNames].sort());
   });
+
+  test.each(runbookParagraphs('alerts.md'))(
+    '%s says what it means, what is safe, what to look at, and with which command',
+    (_heading, text) => {
+      expect(missingPoints(text)).toEqual([]);
+    },
+  );
 
   test.each(rules)('$alert has a severity, a sentence and its paragraph', ({ alert, labels, annotations }) => {
     expect(['critical', 'warning']).toContain(labels.severity);
