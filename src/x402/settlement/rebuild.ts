@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { findPaymentForm } from '../../chains/payment-methods';
+import { GatewayError } from '../../platform/errors';
 import { capSecond } from '../../platform/last-second';
 import type { TransactionEntity } from '../../transactions/entity';
 import type { RebuiltTransaction } from '../../transactions/signed-type';
@@ -8,6 +9,7 @@ import { hashSettledTerms } from './request-hash';
 /**
  * Stores what a settlement pays, as its bytes say it, after the database was restored. What its request said beside that is in no order: a
  * repeated one is known by its terms, and not by the name that the client has given to the payment. An approval was executed before.
+ * @throws GatewayError business_error for bytes that are no settlement.
  */
 export async function rebuildSettlement(
   manager: EntityManager,
@@ -17,7 +19,7 @@ export async function rebuildSettlement(
   const form = settlement && findPaymentForm(chain.family, settlement.method);
   const [output, ...others] = outputs;
   if (!form || !output?.tokenContract || others.length > 0 || expiresAt === undefined)
-    throw new Error(`the bytes of ${txId} settle nothing`);
+    throw new GatewayError('business_error', 'its bytes settle nothing');
   const { method, scheme, payloadType } = form;
   const { action, identity, authorised, authorisation } = settlement;
   const { recipient: payTo, tokenContract: asset, amount: paid } = output;

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { EntityManager } from 'typeorm';
 import type { AuthorisationAction, Hex, JsonObject } from '../../chains/types';
 import type { FailureCode } from '../../platform/codes';
+import { GatewayError } from '../../platform/errors';
 import { isUuid } from '../../platform/ids';
 import type { TransactionEntity, TransactionStatus } from '../../transactions/entity';
 import { presentFailure } from '../../transactions/presenter';
@@ -28,13 +29,14 @@ export async function storeAuthorisation(
 /**
  * The same from its bytes, after the database was restored: what the resource server has asked for is in no order, and nothing can be
  * repeated to it.
+ * @throws GatewayError business_error for bytes that are no authorisation.
  */
 export async function rebuildAuthorisation(
   manager: EntityManager,
   { txId }: Pick<TransactionEntity, 'txId'>,
   { described: { authorisation } }: RebuiltTransaction,
 ): Promise<void> {
-  if (!authorisation) throw new Error(`the bytes of ${txId} authorise nothing`);
+  if (!authorisation) throw new GatewayError('business_error', 'its bytes authorise nothing');
   const { action } = authorisation;
   await storeAuthorisation(manager, txId, { version: 2, action, requirements: {}, resource: null, extensions: null });
 }

@@ -108,6 +108,12 @@ test('what its bytes say beside the payment is stored: a wallet to be created, a
   expect(await stored({ ...exactPlan, permit })).toEqual(['eip2612', '7']);
 });
 
+test('bytes that are no settlement are refused with a reason, which gateway reconcile shows', async () => {
+  const described = evmCodec.describe(buildSettlement(exactPlan));
+  delete described.settlement;
+  await expect(rowOf(base, described)).rejects.toMatchObject({ code: 'business_error', message: 'its bytes settle nothing' });
+});
+
 test('a transaction of its payer is known by its bytes, and not by who asks for the memo of another order', async () => {
   const holder = (fill: number): Pick<Holder, 'secret' | 'address'> => {
     const secret = new Uint8Array(32).fill(fill);
