@@ -6,6 +6,7 @@ import type { ChainDefinition, FeeLevels, TokenDefinition } from '../chains/type
 import type { DocumentedMiddleware, Route } from '../http/route';
 import { noQuery } from '../http/validate';
 import { CachedValue } from '../platform/cached-value';
+import { GatewayError } from '../platform/errors';
 import { formatAmount } from '../platform/money';
 import { chainsView, type ChainView, type TokenView } from './chain-schema';
 
@@ -47,7 +48,7 @@ function presentChain(chain: ChainDefinition, family: FamilyCodec, levels: FeeLe
   const coins = (amount: bigint) => ({ amount: formatAmount(amount, native.decimals), symbol: native.symbol });
   const present = (token: TokenDefinition): TokenView => ({
     ...presentToken(token),
-    network_fee: levels ? formatAmount(fees.bound(chain, token, levels), native.decimals) : null,
+    network_fee: levels ? showBound(() => fees.bound(chain, token, levels), native) : null,
   });
   return {
     chain: name,
@@ -64,6 +65,16 @@ function presentChain(chain: ChainDefinition, family: FamilyCodec, levels: FeeLe
     allow_program_address: hasProgramAddresses,
     explorer_tx_url: explorerTx,
   };
+}
+
+/** null: the levels were stored before the chain had the token. One such token must not keep all chains from the list. */
+function showBound(bound: () => bigint, { decimals }: TokenDefinition): string | null {
+  try {
+    return formatAmount(bound(), decimals);
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === 'chain_unavailable') return null;
+    throw error;
+  }
 }
 
 const presentToken = ({ symbol, name, decimals, assetType, contract }: TokenDefinition): Omit<TokenView, 'network_fee'> => ({

@@ -35,5 +35,7 @@ export function dustLimit(script: Uint8Array): bigint {
   return BigInt(dustRate * (outputBytes(script) + (isWitness ? spendingBytes.witness : spendingBytes.other)));
 }
 
+/** OP_DUP: a script that begins with it is no witness program. */
+const dup = 0x76;
 /** Of a P2PKH address, whose outputs are the dearest to spend of those that can be paid, in satoshis. */
-export const highestDustLimit = dustLimit(new Uint8Array(25));
+export const highestDustLimit = dustLimit(new Uint8Array(25).fill(dup));

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
 import { projectRoot } from '../../../dev/paths';
+import { shellBlocks } from '../documents/shell-blocks';
 import { compose, type Service, services } from './compose-file';
 
 const documents = ['docs/deployment.md', 'docs/upgrades.md'].map((name) => readFileSync(path.join(projectRoot, name), 'utf8'));
@@ -90,6 +91,14 @@ describe('docs/deployment.md and docs/upgrades.md', () => {
     expect(row).toContain(`port ${compose.services.api?.environment?.METRICS_PORT}`);
     for (const file of section.match(/`monitoring\/[\w.]+`/g) ?? [])
       expect(existsSync(path.join(projectRoot, file.slice(1, -1)))).toBe(true);
+  });
+
+  it('code that stops, replaces or starts several things ends at the first command that fails', () => {
+    const blocks = ['docs/deployment.md', 'docs/upgrades.md'].flatMap(shellBlocks).map(({ code }) => code);
+    const sequences = blocks.filter((code) => /docker compose (stop|start|up -d)/.test(code));
+    expect(sequences.length).toBeGreaterThan(2);
+    // in parentheses: the shell reads all of it before it runs the first command, which cannot take the rest for its own input
+    for (const code of sequences) expect(code).toMatch(/^\(\n {2}set -e\n[\s\S]*\n\)\n$/);
   });
 
   it('names scripts of package.json alone', () => {
