@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { parse } from 'yaml';
 import { loadRegistry } from '../../../src/chains/registry';
 import { getFamily } from '../../../src/chains/families';
 import { certify, certifyAuthority, newCertificateKey } from '../../../src/cli/setup/certificates';
@@ -48,6 +49,18 @@ const everything = () =>
 
 describe('the files of a new deployment', () => {
   beforeEach(run);
+
+  it('let nobody without a certificate call Temporal, nor its parts each other', () => {
+    const { global } = parse(read('temporal/server.yaml')) as { global: { tls: Record<string, { server: object }> } };
+    for (const [part, name] of [
+      ['frontend', 'temporal_ca'],
+      ['internode', 'internode_ca'],
+    ] as const)
+      expect(global.tls[part]?.server).toMatchObject({
+        requireClientAuth: true,
+        clientCaFiles: [expect.stringMatching(new RegExp(`/${name}$`))],
+      });
+  });
 
   it('can be read by the user of their process, and by nobody else', () => {
     const users: Record<string, number> = { postgres: 999, setup: 0 };
