@@ -3,7 +3,7 @@ import { allInOrder } from '../../platform/all-in-order';
 import { inOrder } from '../../platform/in-order';
 import { tokenByContract } from '../registry';
 import type { ChainDefinition, DepositFound } from '../types';
-import type { Header, Moved, MovedBlock, TokenBalance } from './answers';
+import { type Header, type Moved, type MovedBlock, readHash, type TokenBalance } from './answers';
 import { authorisationKey } from './authorise/codec';
 import { isUsable, toBytes } from './codec/address';
 import { hexFromBase58 } from './codec/base58';
@@ -88,9 +88,11 @@ async function scanBlock(node: SolanaNode, chain: ChainDefinition, block: MovedB
     deposits: candidates
       .filter(({ toAddress }) => isOwn(toAddress))
       .filter(isSpendable)
-      .map(({ account: _account, amount, ...deposit }) => ({
+      .map(({ account: _account, amount, fromAddress, ...deposit }) => ({
         ...deposit,
         amount: assertExact(amount),
+        // clients see it, and nothing has looked it up
+        fromAddress: readHash(fromAddress),
         ...{ blockNumber: slot, blockHash: blockhash },
       })),
   };

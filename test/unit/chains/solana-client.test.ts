@@ -699,6 +699,23 @@ describe('scan', () => {
     await expect(client.scan(slot, slot, ours(to))).rejects.toMatchObject({ code: 'chain_unavailable' });
   });
 
+  it('nothing of a block in which a text that is no address has paid a token', async () => {
+    const made = await make(usdc(500n));
+    const pay = (payer: string) =>
+      executed(
+        made.bytes,
+        {},
+        {
+          preTokenBalances: tokens(made.bytes, { [accountOf(from)]: [payer, '900'] }),
+          postTokenBalances: tokens(made.bytes, { [accountOf(from)]: [payer, '400'], [accountOf(to)]: [to, '500'] }),
+        },
+      );
+    const { slot } = node.mine(1, [pay('<b>no address</b>')]);
+    await expect(client.scan(slot, slot, ours(to))).rejects.toMatchObject({ code: 'chain_unavailable' });
+    // nobody of the gateway is paid: it is not looked at
+    expect((await client.scan(slot, slot, ours())).scannedTo).toBe(slot);
+  });
+
   it('nothing of a block that shows tokens on one side of a transaction alone', async () => {
     const made = await make(usdc(500n));
     const shown = tokens(made.bytes, { [accountOf(to)]: [to, '600'] });
