@@ -147,9 +147,9 @@ const toTokens = (chain: ChainDefinition, { id, payer, keys, tokensBefore, token
     const contract = tokenByContract(chain, mint)?.contract;
     const gained = amount - amountOn(tokensBefore, account);
     const key = keys[account];
-    if (contract !== mint || gained <= 0n || key === undefined) return [];
+    if (contract !== mint || gained <= 0n) return [];
     // another endpoint may say it; nobody would look for the deposit again
-    if (owner === null) throw new Error('the answer does not say who owns a token account');
+    if (key === undefined || owner === null) throw new Error('the answer does not say which token account it is, or who owns it');
     const payers = tokensBefore.filter((it) => it.mint === mint && amountOn(tokensAfter, it.account) < it.amount);
     const fromAddress = (payers.length === 1 ? payers[0]?.owner : undefined) ?? payer;
     const found = { txHash: id, position: String(account), account: key, tokenContract: contract };
