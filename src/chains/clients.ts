@@ -67,8 +67,8 @@ export const readChainClient = (chain: ChainDefinition, env: NodeJS.ProcessEnv =
   createChainClient(chain, readRpcUrls([chain.name], env).get(chain.name) as string[], new Paces());
 
 /**
- * Clients for transfers and others for followers, for every enabled chain, by its name: each has connections, queues and limits of its own, so that a scan of many blocks delays no
- * transfer, nor many transfers a scan. Where an endpoint counts requests, those of the two take turns.
+ * Clients for transfers and others for followers, for every enabled chain, by its name. Each has connections, queues and limits of its own,
+ * so that a scan of many blocks delays no transfer, nor many transfers a scan. Where an endpoint counts requests, those of the two take turns.
  * @throws ConfigError for missing or malformed urls.
  */
 export function createWorkerClients(

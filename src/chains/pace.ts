@@ -30,7 +30,8 @@ export class Pace {
 
   constructor(
     perSecond: number,
-    private readonly now: () => number = Date.now,
+    /** ms of a monotonic clock: one that is set back would have every request wait for as long. */
+    private readonly now: () => number = () => performance.now(),
   ) {
     this.intervalMs = 1_000 / perSecond;
   }

@@ -3,7 +3,7 @@ import { allInOrder } from '../../platform/all-in-order';
 import { inOrder } from '../../platform/in-order';
 import { tokenByContract } from '../registry';
 import type { ChainDefinition, DepositFound } from '../types';
-import type { Header, Moved, MovedBlock, TokenBalance } from './answers';
+import { type Header, type Moved, type MovedBlock, readHash, type TokenBalance } from './answers';
 import { authorisationKey } from './authorise/codec';
 import { isUsable, toBytes } from './codec/address';
 import { hexFromBase58 } from './codec/base58';
@@ -88,9 +88,11 @@ async function scanBlock(node: SolanaNode, chain: ChainDefinition, block: MovedB
     deposits: candidates
       .filter(({ toAddress }) => isOwn(toAddress))
       .filter(isSpendable)
-      .map(({ account: _account, amount, ...deposit }) => ({
+      .map(({ account: _account, amount, fromAddress, ...deposit }) => ({
         ...deposit,
         amount: assertExact(amount),
+        // clients see it, and nothing has looked it up
+        fromAddress: readHash(fromAddress),
         ...{ blockNumber: slot, blockHash: blockhash },
       })),
   };
@@ -145,9 +147,9 @@ const toTokens = (chain: ChainDefinition, { id, payer, keys, tokensBefore, token
     const contract = tokenByContract(chain, mint)?.contract;
     const gained = amount - amountOn(tokensBefore, account);
     const key = keys[account];
-    if (contract !== mint || gained <= 0n || key === undefined) return [];
+    if (contract !== mint || gained <= 0n) return [];
     // another endpoint may say it; nobody would look for the deposit again
-    if (owner === null) throw new Error('the answer does not say who owns a token account');
+    if (key === undefined || owner === null) throw new Error('the answer does not say which token account it is, or who owns it');
     const payers = tokensBefore.filter((it) => it.mint === mint && amountOn(tokensAfter, it.account) < it.amount);
     const fromAddress = (payers.length === 1 ? payers[0]?.owner : undefined) ?? payer;
     const found = { txHash: id, position: String(account), account: key, tokenContract: contract };

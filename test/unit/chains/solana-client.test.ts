@@ -690,13 +690,33 @@ describe('scan', () => {
     expect(blocks[0]?.deposits).toMatchObject([{ toAddress: to, amount: 500n }]);
   });
 
-  it('nothing of a block that does not say who got a registered token', async () => {
+  it.each([
+    ['who got a registered token', { owner: null }],
+    ['which of its accounts got a registered token', { accountIndex: 99 }],
+  ])('nothing of a block that does not say %s', async (_, changes) => {
     const made = await make(usdc(500n));
     const [had, has] = ['100', '600'].map((amount) => tokens(made.bytes, { [accountOf(to)]: [to, amount] }) as JsonObject[]);
-    const withoutOwner = has?.map(({ owner: _owner, ...balance }) => balance);
-    const meta = { preTokenBalances: had as JsonValue, postTokenBalances: withoutOwner as JsonValue };
+    const changed = has?.map((balance) => ({ ...balance, ...changes }));
+    const meta = { preTokenBalances: had as JsonValue, postTokenBalances: changed as JsonValue };
     const { slot } = node.mine(1, [executed(made.bytes, {}, meta)]);
     await expect(client.scan(slot, slot, ours(to))).rejects.toMatchObject({ code: 'chain_unavailable' });
+  });
+
+  it('nothing of a block in which a text that is no address has paid a token', async () => {
+    const made = await make(usdc(500n));
+    const pay = (payer: string) =>
+      executed(
+        made.bytes,
+        {},
+        {
+          preTokenBalances: tokens(made.bytes, { [accountOf(from)]: [payer, '900'] }),
+          postTokenBalances: tokens(made.bytes, { [accountOf(from)]: [payer, '400'], [accountOf(to)]: [to, '500'] }),
+        },
+      );
+    const { slot } = node.mine(1, [pay('<b>no address</b>')]);
+    await expect(client.scan(slot, slot, ours(to))).rejects.toMatchObject({ code: 'chain_unavailable' });
+    // nobody of the gateway is paid: it is not looked at
+    expect((await client.scan(slot, slot, ours())).scannedTo).toBe(slot);
   });
 
   it('nothing of a block that shows tokens on one side of a transaction alone', async () => {

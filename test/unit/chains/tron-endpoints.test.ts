@@ -85,6 +85,21 @@ describe('requests', () => {
     await expect(pace.wait()).rejects.toThrow('too many requests wait');
   });
 
+  test('wait no longer when the clock of the machine is set back', async () => {
+    const began = Date.now();
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(began);
+    try {
+      const pace = new Pace(50).turns();
+      await pace.wait();
+      clock.mockReturnValue(began - 3_600_000);
+      const started = performance.now();
+      await Promise.all([pace.wait(), pace.wait()]);
+      expect(performance.now() - started).toBeLessThan(2_000);
+    } finally {
+      clock.mockRestore();
+    }
+  });
+
   test('of one client are delayed by those of another by one each', async () => {
     const pace = new Pace(100);
     const [transfers, scans] = [pace.turns(), pace.turns()];
