@@ -1,4 +1,4 @@
-import { chownSync, copyFileSync, mkdirSync } from 'node:fs';
+import { chownSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { inlineCommands, type ShellBlock, shellBlocks } from '../unit/documents/shell-blocks';
 import { run } from './commands';
@@ -10,6 +10,7 @@ const documents = ['docs/deployment.md', 'docs/upgrades.md'];
 
 /** Headings whose code is run here as it stands, in this order. */
 const sections = [
+  'The first client',
   'Backups on one machine',
   'Limits of the signing nodes',
   "The password of Temporal's databases",
@@ -21,6 +22,7 @@ export const notRunByDeploy: Record<string, string> = {
   "echo 'GATEWAY_ENV=sandbox":
     'it starts everything by `docker compose up`, which needs an engine: the services are started one by one here',
   'docker compose up': 'needs an engine: the services are started one by one here',
+  'docker compose --env-file try.env down -v': 'needs an engine, and would delete what the other commands use',
   'docker compose --env-file try.env up': 'needs an engine: the services are started one by one here, with these variables',
 };
 /** Lines of code that is run otherwise, and why. */
@@ -50,7 +52,6 @@ export async function runDocumentedCommands(
   mkdirSync(path.join(cwd, 'new'), { recursive: true });
   // of the user in the containers
   chownSync(path.join(cwd, 'new'), 1000, 1000);
-  copyFileSync(path.join(folder, 'volumes/secrets-mpc-node-1/limits.json'), path.join(cwd, 'limits.json'));
   await run(['touch', '.env'], { timeoutMs, logFile, cwd });
   const end = await serveDocker(containers, path.join(folder, 'docker'));
   const env = { ...process.env, PATH: `${path.join(folder, 'docker')}${path.delimiter}${process.env.PATH ?? ''}` };
