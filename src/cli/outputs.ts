@@ -6,18 +6,17 @@ import { listOutputs } from '../chains/small-outputs';
 import { readConfig } from '../platform/config';
 import { formatAmount } from '../platform/money';
 import { readPositiveAmount } from './amounts';
-import { cannotBeUndone, confirm, type Confirmation } from './confirmation';
+import { cannotBeUndone, confirm, type Confirmation, hasDryRun, type Tried } from './confirmation';
 import { currentOperator } from './operator';
 import { integer, toLimit } from './options';
 import { printRow, printRows } from './output';
 import type { Run } from './run';
 import type { Session } from './session';
 
-interface ConsolidateOptions extends Confirmation {
+interface ConsolidateOptions extends Confirmation, Tried {
   below: string;
   maxInputs: number;
   maxFee?: string;
-  dryRun?: true;
 }
 
 const mostInputs = 64;
@@ -78,11 +77,10 @@ export function addOutputCommands(program: Command, run: Run): void {
     .description('list the outputs that the chain has not spent, the smallest first')
     .option('--limit <number>', 'maximum number of outputs', toLimit, 100)
     .action(run(list));
-  cannotBeUndone(outputs.command('consolidate <account-id>'))
+  hasDryRun(cannotBeUndone(outputs.command('consolidate <account-id>')), 'what would be joined now')
     .description('join small outputs of an account to one, which pays the network fee: worth it while fees are low')
     .requiredOption('--below <amount>', 'only outputs of less than this, in display units')
     .option('--max-inputs <number>', 'maximum number of outputs', integer(2, mostInputs), mostInputs)
     .option('--max-fee <amount>', 'highest network fee, in display units; by default that of a transfer with as many inputs')
-    .option('--dry-run', 'show what would be joined now, and change nothing')
     .action(run(consolidate));
 }

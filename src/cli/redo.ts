@@ -4,7 +4,7 @@ import { GatewayError } from '../platform/errors';
 import { formatAmount } from '../platform/money';
 import type { TransactionEntity } from '../transactions/entity';
 import { ClientOperations } from './client-operations';
-import { cannotBeUndone, confirm, type Confirmation } from './confirmation';
+import { cannotBeUndone, confirm, type Confirmation, hasDryRun, type Tried } from './confirmation';
 import { integer, toDurationMs } from './options';
 import { print, printRow, printRows, type Row } from './output';
 import { findRedoable, readRedoable, type Redoable, redoTransfer, type RedoOptions, type RedoResult } from './redo-operations';
@@ -15,18 +15,17 @@ import { CommandFailed, type Session } from './session';
 const waitMs = 20_000;
 const mostAtOnce = 100;
 
-interface Options extends Confirmation, RedoOptions {
+interface Options extends Confirmation, RedoOptions, Tried {
   all?: true;
   code?: string;
   since?: number;
   client?: string;
-  dryRun?: true;
   limit: number;
 }
 
 /** transfers redo */
 export function addRedoCommand(transfers: Command, run: Run): void {
-  cannotBeUndone(transfers.command('redo [tx-id]'))
+  hasDryRun(cannotBeUndone(transfers.command('redo [tx-id]')), 'what would be redone')
     .description(
       'make a new transfer in place of one that has ended FAILED, REJECTED or CANCELLED and can no longer be executed, by the rules of POST /transfer ' +
         'at this moment; once for each. With --all: of those that have ended with a code',
@@ -41,7 +40,6 @@ export function addRedoCommand(transfers: Command, run: Run): void {
     .option('--since <time>', 'with --all: only those that have ended in this time, such as 30m, 24h or 7d', toDurationMs)
     .option('--client <client>', 'with --all: only transfers of this client, by id or name')
     .option('--limit <number>', `with --all: at most so many, up to ${mostAtOnce}`, integer(1, mostAtOnce), 20)
-    .option('--dry-run', 'only show what would be redone')
     .action(
       run((session, txId: string | undefined, options: Options) => {
         if (options.all ? txId !== undefined : txId === undefined)

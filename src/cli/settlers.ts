@@ -13,7 +13,7 @@ import type { AddressedSettler } from '../settlers/addresses';
 import { reportSettlers, type SettlerReport } from '../settlers/report';
 import { AttestedKeys } from '../wallets/attested-keys';
 import { printRow, printRows } from './output';
-import { cannotBeUndone, confirm, type Confirmation, hasReason, type Reasoned } from './confirmation';
+import { cannotBeUndone, confirm, type Confirmation, hasDryRun, hasReason, type Reasoned, type Tried } from './confirmation';
 import type { Run } from './run';
 import type { Session } from './session';
 import { SettlerOperations } from './settler-operations';
@@ -77,10 +77,9 @@ function toStatusRow(
 /** The worker makes it within seconds. */
 const withdrawalWaitMs = 10_000;
 
-interface WithdrawOptions extends Confirmation {
+interface WithdrawOptions extends Confirmation, Tried {
   to: string;
   amount?: string;
-  dryRun?: true;
 }
 
 async function withdraw({ database, json }: Session, id: string, options: WithdrawOptions): Promise<void> {
@@ -130,16 +129,15 @@ export function addSettlerCommands(program: Command, run: Run): void {
         printRow(settlerRow(await operations(session).resume(id, reason)), session.json),
       ),
     );
-  cannotBeUndone(settlers.command('withdraw <settler-id>'))
+  hasDryRun(
+    cannotBeUndone(settlers.command('withdraw <settler-id>')),
+    'whether the gateway would take the request now (the signing nodes are not asked)',
+  )
     .description(
       'send coins of a drained settler, of which nothing is open, to a destination that the signing nodes name themselves',
     )
     .requiredOption('--to <address>', 'where to')
     .option('--amount <amount>', 'in coins; all but what the fee may cost and what the chain has it keep unless it is given')
-    .option(
-      '--dry-run',
-      'say whether the gateway would take the request now, and change nothing; the signing nodes are not asked',
-    )
     .action(run(withdraw));
   hasReason(settlers.command('primary <settler-id>'))
     .description('make a settler the primary one of its chain')
