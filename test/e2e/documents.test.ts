@@ -6,7 +6,7 @@ import { forgetUsers, newUser } from '../crash/users';
 import { api, dataFolder, stack } from '../stack/client';
 import { openDatabase } from '../stack/database';
 import { type ShellBlock, shellBlocks } from '../unit/documents/shell-blocks';
-import { call } from './support';
+import { call, fundedAccount } from './support';
 
 /** The code for a shell of the documents, as it stands: its lines are pasted into a shell one after another, as a reader does. */
 
@@ -104,10 +104,11 @@ describe('other documents', () => {
     const transfers = '/transactions?status=CONFIRMED,FAILED&created_after=2026-01-01T00:00:00Z&page_size=2';
     const { body } = await call('GET', transfers);
     const [first, second] = body.data;
-    const accounts = await call('GET', '/accounts?chain=ethereum&page_size=1');
+    // other files make accounts at the same time, also ones that hold no USDC
+    const account = await fundedAccount('ethereum', { USDC: '20' });
     variables = {
       ...{ BASE: stack().base_url, NEXT: second.tx_id, TX1: first.tx_id, TX2: second.tx_id, FACTOR: first.tx_id },
-      ...{ FROM: accounts.body.data[0].address, TO: `0x${'00'.repeat(18)}dEaD` },
+      ...{ FROM: account.address, TO: `0x${'00'.repeat(18)}dEaD` },
     };
   });
 
