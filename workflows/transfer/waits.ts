@@ -22,6 +22,9 @@ export const reserveWaits = (blockTimeMs: number): ReserveWaits => ({
 /** Before what nodes have refused in words that nobody knows is sent again. */
 export const unknownAgainMs = minute;
 
+/** How long what every node refuses for a passing reason is sent again, where a higher fee would not help; then an operator is told. */
+export const refusedForMs = 10 * minute;
+
 /** Before what has parked a transfer for now is tried again: the nodes may be in order by then. */
 export const triedAgainMs = (stuckAfterMs: number): number => Math.min(10 * minute, 5 * stuckAfterMs);
 
