@@ -122,12 +122,10 @@ describe('endpoints', () => {
         const chunks: Buffer[] = [];
         request.on('data', (chunk: Buffer) => chunks.push(chunk));
         request.on('end', () => {
-          const asked = JSON.parse(Buffer.concat(chunks).toString()) as { id: number } | { id: number }[];
-          const error = { code: -32005, message: 'limit exceeded' };
-          const refused = Array.isArray(asked) ? asked.map(({ id }) => ({ id, error })) : { id: asked.id, error };
+          const refused = { jsonrpc: '2.0', id: null, error: { code: -32005, message: 'limit exceeded' } };
           if (isLimited) return response.writeHead(status).end(JSON.stringify(refused));
           const headers = { 'content-type': 'application/json' };
-          return void fetch(anvil.url, { method: 'POST', headers, body: JSON.stringify(asked) })
+          return void fetch(anvil.url, { method: 'POST', headers, body: Buffer.concat(chunks) })
             .then((it) => it.text())
             .then((text) => response.end(text));
         });
