@@ -3,7 +3,7 @@ import type { ChainObservation, HeldTransfer, PossibleUpdates } from '../../src/
 import type { FailureCode } from '../../src/platform/codes';
 import { WorkflowProgress } from '../progress';
 import { PollBackoff } from './poll-backoff';
-import { refusedForMs, unknownAgainMs } from './waits';
+import { patienceMs } from './waits';
 
 /** Observations kept: each contains the whole state, so only the newest matter. */
 const keptObservations = 50;
@@ -105,9 +105,7 @@ export class TransferState {
 
   /** Milliseconds in no block until something is done about it. */
   get patienceMs(): number {
-    const { stuckAfterMs } = this.transfer;
-    if (!this.unsent) return stuckAfterMs;
-    return Math.min(stuckAfterMs, this.unsent.passing === 'unknown' ? unknownAgainMs : refusedForMs);
+    return patienceMs(this.transfer.stuckAfterMs, this.unsent?.passing);
   }
 
   /**
