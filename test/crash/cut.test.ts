@@ -10,8 +10,8 @@ import { crashAccount, expectBalanced, statusesOf, transferThrough } from './tra
 let account: Account;
 beforeAll(async () => {
   account = await crashAccount();
-}, 400_000);
-afterAll(async () => expect(await recordDifferences()).toEqual([]), 240_000);
+});
+afterAll(async () => expect(await recordDifferences()).toEqual([]));
 
 /** One transfer, the connection cut while what follows the gap is committed. */
 async function cutAt(options: CutOptions): Promise<Submission> {

@@ -21,7 +21,7 @@ afterEach(() => resumeAll());
 afterAll(async () => {
   await holds.remove();
   expect(await recordDifferences()).toEqual([]);
-}, 240_000);
+});
 
 async function payment() {
   const [payer, payTo] = [await newPayer(), randomAddress() as Address];

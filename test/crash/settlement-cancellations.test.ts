@@ -44,7 +44,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await payments.holds.remove();
   expect(await recordDifferences()).toEqual([]);
-}, 240_000);
+});
 
 /** Of the settler, in blocks. */
 const sentBySettler = (): Promise<number> => devChain(paidOn().rpc).getTransactionCount({ address: settler });

@@ -38,7 +38,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await payments.holds.remove();
   expect(await recordDifferences()).toEqual([]);
-}, 240_000);
+});
 
 interface Twin extends Payment<Place> {
   /** Of the same request, sent while the first one was about to be committed. */

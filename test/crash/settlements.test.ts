@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await payments.holds.remove();
   expect(await recordDifferences()).toEqual([]);
-}, 240_000);
+});
 
 /** `createsWallets`: of payers whose wallets the settlements create. */
 async function crashWith(victim: Victim, createsWallets: boolean): Promise<Payment[]> {

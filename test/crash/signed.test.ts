@@ -69,7 +69,7 @@ afterAll(async () => {
   await holds.remove();
   await nodes.remove();
   expect(await recordDifferences()).toEqual([]);
-}, 240_000);
+});
 
 /** Long enough for a round, unless it is to expire. */
 async function send(

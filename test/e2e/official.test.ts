@@ -97,4 +97,4 @@ describe.each(Object.entries(sellers))('%s', (_name, start) => {
 
 afterAll(async () => {
   expect(await ledgerDifferences()).toEqual([]);
-}, 120_000);
+});

@@ -104,7 +104,7 @@ async function logsOf(id: string): Promise<readonly string[]> {
     expect(first).toMatchObject({ success: true, network: caip2, payer: payer.address, amount: '1000' });
     expect(answers[1]).toEqual(first);
     await waitFor(async () => (await balances(seller.account_id, chain)).USDC?.balance === '1.001');
-  }, 400_000);
+  });
 });
 
 interface Listed {

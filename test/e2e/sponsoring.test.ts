@@ -104,4 +104,4 @@ test('what is offered', async () => {
 
 afterAll(async () => {
   expect(await ledgerDifferences()).toEqual([]);
-}, 120_000);
+});

@@ -83,7 +83,7 @@ const sun = (amount: string) => Math.round(Number(amount) * 1e6);
     await faults.delay();
     try {
       const { body } = await call('POST', '/transfer', { body: pay(account.address) });
-      await transactionWhen(body.tx_id as string, ['SUBMITTED'], 60_000);
+      await transactionWhen(body.tx_id as string, ['SUBMITTED'], 120_000);
       // the highest penalty of the dynamic energy model
       await simulator.call('contract', { address: usdt(), energyFactor: 34_000 });
       await faults.resume();

@@ -52,10 +52,13 @@ export function fund(chain: string, symbol: string, address: string, amount: str
   return fundOn(stack(), chain, symbol, address, amount);
 }
 
-/** Polls until the function returns something other than undefined, null or false. Errors count as "not yet" and end up in the message. */
+/**
+ * Polls until the function returns something other than undefined, null or false. Errors count as "not yet" and end up in the message. The time limit
+ * only ends a wait that is in vain: on a machine that is busy with other test files a deposit alone takes half a minute.
+ */
 export async function waitFor<T>(
   fn: () => Promise<T> | T,
-  { timeoutMs = 30_000, intervalMs = 200 } = {},
+  { timeoutMs = 90_000, intervalMs = 200 } = {},
 ): Promise<NonNullable<Exclude<T, false>>> {
   const deadline = Date.now() + timeoutMs;
   let last: unknown;
@@ -87,7 +90,7 @@ export async function killProcess(part: string, index = 0): Promise<void> {
       const pids = stack().processes[part] ?? [];
       return pids.length === count && !pids.includes(pid);
     },
-    { timeoutMs: 15_000, intervalMs: 20 },
+    { timeoutMs: 60_000, intervalMs: 20 },
   );
 }
 
