@@ -111,7 +111,7 @@ async function usdcOf(owner: string): Promise<bigint> {
   const payments: Payment[] = [];
 
   beforeAll(async () => {
-    settler = await waitFor(() => stack().settlers[chain], { timeoutMs: 420_000, intervalMs: 500 });
+    settler = await waitFor(() => stack().settlers[chain], { timeoutMs: 900_000, intervalMs: 500 });
     local = new LocalChainClient(stack().chains[chain]?.rpc ?? '');
     const made = await Promise.all(places.map(async (place) => [place, await makeHolder(), await makeHolder()] as const));
     payers = new Map(made.map(([place, payer]) => [place, payer]));
@@ -141,7 +141,7 @@ async function usdcOf(owner: string): Promise<bigint> {
       await allRun();
       await local.faults.resume();
     }
-  }, 600_000);
+  }, 1_500_000);
 
   afterAll(async () => {
     await holds.remove();

@@ -26,13 +26,13 @@ let [settler, payTo] = ['', ''];
 // skipped: the local chain has no package for every machine (litesvm), or `npm ci --prefix test/official --ignore-scripts` was not run
 (isInstalled && chain in stack().chains ? describe : describe.skip)('on Solana', () => {
   beforeAll(async () => {
-    settler = await waitFor(() => stack().settlers[chain], { timeoutMs: 420_000, intervalMs: 500 });
+    settler = await waitFor(() => stack().settlers[chain], { timeoutMs: 900_000, intervalMs: 500 });
     payTo = (await newSolanaPayer()).address;
     await waitFor(async () => {
       const { body } = await api().request<{ kinds: { network: string }[] }>('GET', '/x402/supported');
       return body.kinds.some(({ network }) => network === caip2);
     });
-  }, 600_000);
+  }, 1_200_000);
   afterAll(async () => expect(await ledgerDifferences()).toEqual([]));
 
   const earnings = (): Promise<bigint> => tokensOnSolana('USDC', payTo);
