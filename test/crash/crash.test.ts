@@ -21,7 +21,7 @@ describe.each(victims)('%s killed before', (victim) => {
   let transfers: Transfers;
   beforeAll(async () => {
     transfers = await crashWith(scene, victim, { isLast: victim === victims.at(-1) });
-  }, 600_000);
+  });
 
   test.each(gapNames)('%s', (name: GapName) => expectEnd(transfers.get(name) as InGap));
 

@@ -48,7 +48,7 @@ for (const fixture of others)
       let transfers: Transfers;
       beforeAll(async () => {
         transfers = await run();
-      }, 600_000);
+      });
 
       test.each(names)('%s', (name: GapName) => expectEnd(transfers.get(name) as InGap));
 

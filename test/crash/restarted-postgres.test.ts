@@ -56,4 +56,4 @@ test('what was accepted before runs on, what comes meanwhile is told to wait, an
   expect(missingAlarms()).toBe(alarmsBefore);
   expect(await ledgerDifferences()).toEqual([]);
   expect(await recordDifferences()).toEqual([]);
-}, 600_000);
+});

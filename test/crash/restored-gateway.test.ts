@@ -200,4 +200,4 @@ test('transfers since the backup are rebuilt with their keys and end on the chai
   });
   await setBalance(address, had);
   expect(await verdict()).toMatchObject({ code: 0, equal: true });
-}, 600_000);
+});

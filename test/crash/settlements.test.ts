@@ -22,7 +22,7 @@ let payments: HeldPayments<HeldGap>;
 
 beforeAll(async () => {
   payments = await HeldPayments.install(phases.flat());
-}, 600_000);
+});
 afterAll(async () => {
   await payments.holds.remove();
   expect(await recordDifferences()).toEqual([]);
@@ -64,5 +64,4 @@ test.each([...ofKeys, ...ofNewWallets])(
     }
     expect(await ledgerDifferences()).toEqual([]);
   },
-  600_000,
 );

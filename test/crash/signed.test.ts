@@ -171,5 +171,4 @@ test.each<Victim>(['all', 'worker', 'authoriser', 'mpc'])(
     await Promise.all((await crashWith(victim)).map(expectEnd));
     expect(await ledgerDifferences()).toEqual([]);
   },
-  600_000,
 );

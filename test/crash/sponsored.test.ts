@@ -60,7 +60,7 @@ beforeAll(async () => {
     end $$;
     grant execute on function holds.approval() to public;
     create trigger a_holds_approval before update on x402_approvals for each row execute function holds.approval();`);
-}, 600_000);
+});
 afterAll(async () => {
   await database.end();
   await holds.remove();
@@ -129,5 +129,4 @@ test.each(victims.flatMap((victim) => Object.entries(rounds).map(([when, gaps]) 
     }
     expect(await ledgerDifferences()).toEqual([]);
   },
-  600_000,
 );

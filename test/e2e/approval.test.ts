@@ -30,7 +30,7 @@ beforeAll(async () => {
   const { body } = await api.request<WalletView>('POST', '/wallets', { body: { wallet_name: name } });
   walletId = body.wallet_id;
   secret = await enroll(userId as string);
-  await waitFor(async () => (await call('GET', `/wallets/${walletId}`)).body.status === 'ACTIVE', { timeoutMs: 120_000 });
+  await waitFor(async () => (await call('GET', `/wallets/${walletId}`)).body.status === 'ACTIVE', { timeoutMs: 420_000 });
 });
 
 /** A second factor, as the stack gives one to its own client. */

@@ -23,7 +23,7 @@ const named = (of: ShellBlock[]) => of.map((block): [string, ShellBlock] => [`${
 /** The user's code of the second factor. */
 const mfaCode = '"mfa_code":"123456"';
 /** Each needs a key of the nodes, deposits and a transfer at most, which all files of the run wait for. */
-const timeoutMs = 400_000;
+const timeoutMs = 800_000;
 const keptCharacters = 20_000;
 
 /** A folder from which `npm run` and ./.dev/stack.json are found as from the project's. */

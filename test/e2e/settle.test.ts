@@ -36,7 +36,7 @@ beforeAll(async () => {
   settler = await untilSettling();
   await fund(paidChain, 'USDC', payer.address, '10');
   await approvePermit2(payer);
-}, 600_000);
+});
 
 test.each<Kind>(['eip3009 V1', 'eip3009', 'permit2', 'upto'])(
   '%s: it is paid once, and answered alike ever after',

@@ -18,7 +18,7 @@ beforeAll(async () => {
   await untilSettling();
   payer = await fundedAccount('base', { USDC: '5' });
   seller = await sellers['@x402/express'](onEvm(payTo));
-}, 600_000);
+});
 afterAll(async () => {
   await seller.close();
   expect(await ledgerDifferences()).toEqual([]);

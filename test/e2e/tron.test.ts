@@ -62,7 +62,7 @@ const sun = (amount: string) => Math.round(Number(amount) * 1e6);
     expect(coins?.locked_balance).toBe('0');
     expect(sun(coins?.balance ?? '')).toBe(900_000_000 - fees);
     expect(await tronWeb().trx.getBalance(account.address)).toBe(900_000_000 - fees);
-  }, 600_000);
+  });
 
   test('a memo on the chain has to be there, and not too long', async () => {
     const account = await fundedAccount(chain, { TRX: '50' });

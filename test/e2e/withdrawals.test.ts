@@ -40,7 +40,7 @@ beforeAll(async () => {
     },
     { timeoutMs: 60_000 },
   );
-}, 600_000);
+});
 afterAll(async () => {
   expect(await ledgerDifferences()).toEqual([]);
 });

@@ -9,8 +9,8 @@ import type { WalletView } from '../../src/wallets/schema';
 export type { Answer } from './api-client';
 export { send } from './api-client';
 
-/** A key generation takes some 11 seconds of processor time. */
-const walletTimeoutMs = 120_000;
+/** A key generation takes some 11 seconds of processor time, and at the start of a run there are several at once. */
+const walletTimeoutMs = 420_000;
 
 /** The running stack. Read from its file every time: pids change when a process is killed. */
 export function stack(): StackFile {
