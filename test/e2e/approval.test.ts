@@ -87,7 +87,7 @@ describeOnStack('transfers that need an approval', (fixture) => {
         const { status, body } = await api.request<AccountView>('POST', '/accounts', { body: { wallet_id: walletId, chain } });
         return status === 201 && body;
       },
-      { timeoutMs: 120_000 },
+      { timeoutMs: 420_000 },
     );
     await fund(chain, symbol, account.address, coins('0.5'));
     await waitFor(async () => (await asset())?.balance === coins('0.5'), { timeoutMs: 120_000 });

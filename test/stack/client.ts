@@ -112,15 +112,15 @@ async function activeWallet(client: ApiClient, walletId: string): Promise<Wallet
 }
 
 /** While the nodes generate the keys of wallets, the key of an account may take longer than a request waits for it: nothing is created then. */
-const accountTries = 8;
+const accountTriesMs = 420_000;
 
 export async function createAccount(walletId: string, chain: string, clientName: ClientName = 'demo'): Promise<AccountView> {
-  for (let tries = 1; ; tries += 1) {
+  for (const until = Date.now() + accountTriesMs; ;) {
     const { status, body } = await api(clientName).request<AccountView>('POST', '/accounts', {
       body: { wallet_id: walletId, chain },
     });
     if (status === 201) return body;
-    if (status !== 503 || tries === accountTries) throw new Error(`POST /accounts answered ${status}: ${JSON.stringify(body)}`);
+    if (status !== 503 || Date.now() >= until) throw new Error(`POST /accounts answered ${status}: ${JSON.stringify(body)}`);
     await new Promise((resolve) => setTimeout(resolve, 1_000));
   }
 }
