@@ -22,7 +22,8 @@ const blocks = documents.flatMap(shellBlocks);
 const named = (of: ShellBlock[]) => of.map((block): [string, ShellBlock] => [`${block.document}: ${block.section}`, block]);
 /** The user's code of the second factor. */
 const mfaCode = '"mfa_code":"123456"';
-const timeoutMs = 200_000;
+/** Each needs a key of the nodes, deposits and a transfer at most, which all files of the run wait for. */
+const timeoutMs = 800_000;
 const keptCharacters = 20_000;
 
 /** A folder from which `npm run` and ./.dev/stack.json are found as from the project's. */
