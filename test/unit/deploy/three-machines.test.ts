@@ -36,7 +36,8 @@ const gateway = [
   'export GATEWAY_ENV=sandbox CHAINS=ethereum CHAIN_ETHEREUM_RPC_URLS=http://127.0.0.1:1 GATEWAY',
   `GATEWAY=${path.join(projectRoot, 'bin/gateway.js')}`,
 ].join('\n');
-const setUp = (folder = 'deployment') => setUpFiles({ root: inRoot(folder), registry: loadRegistry('sandbox', ['ethereum']) });
+const setUp = (folder = 'deployment') =>
+  setUpFiles({ root: inRoot(folder), environment: 'sandbox', registry: loadRegistry('sandbox', ['ethereum']) });
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 (findOnPath('openssl') ? it : it.skip)(
