@@ -47,6 +47,9 @@ export class StubNode {
   readonly blockCalls: string[] = [];
   /** How late it shows blocks, ms. */
   blocksAfterMs = 0;
+  /** It shows them once so many are asked for at the same time. */
+  blocksTogether = 1;
+  private readonly held: (() => void)[] = [];
   /** So many blocks were asked for at the same time at most. */
   mostBlocks = 0;
   private blocksAsked = 0;
@@ -70,13 +73,8 @@ export class StubNode {
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
         const { method, params } = JSON.parse(Buffer.concat(chunks).toString()) as { method: string; params: JsonValue[] };
-        const isBlock = method === 'getBlock';
-        if (isBlock) this.mostBlocks = Math.max(this.mostBlocks, (this.blocksAsked += 1));
-        const answer = () => {
-          if (isBlock) this.blocksAsked -= 1;
-          response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, ...this.answer(method, params) }));
-        };
-        if (isBlock && this.blocksAfterMs > 0) setTimeout(answer, this.blocksAfterMs);
+        const answer = () => void response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, ...this.answer(method, params) }));
+        if (method === 'getBlock') this.hold(answer);
         else answer();
       });
     });
@@ -87,6 +85,19 @@ export class StubNode {
     await new Promise<void>((resolve) => node.server.listen(0, '127.0.0.1', resolve));
     node.mine();
     return node;
+  }
+
+  private hold(answer: () => void): void {
+    this.mostBlocks = Math.max(this.mostBlocks, (this.blocksAsked += 1));
+    this.held.push(answer);
+    if (this.held.length < this.blocksTogether) return;
+    const answers = this.held.splice(0);
+    const answerAll = () => {
+      this.blocksAsked -= answers.length;
+      for (const each of answers) each();
+    };
+    if (this.blocksAfterMs > 0) setTimeout(answerAll, this.blocksAfterMs);
+    else answerAll();
   }
 
   get url(): string {

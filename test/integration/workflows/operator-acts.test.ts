@@ -56,6 +56,8 @@ test('a retry, an abandonment and a cancellation that are sent to Temporal itsel
   const abandoned = ['transfer.abandoned', 'success', 'temporal', 'NEEDS_ATTENTION'];
   expect(await acts(txId)).toEqual([abandoned, retried]);
   await until('not abandoned', async () => (await served.fixture.transaction(txId)).failure_code === 'not_cancellable');
+  // the row says so a moment before the workflow waits again
+  await isParked();
 
   await run.cancel();
   const cancelled = ['transfer.cancelled', 'refused', 'temporal', 'NEEDS_ATTENTION'];

@@ -644,7 +644,9 @@ describe('scan', () => {
     const made = await make(sol(5n));
     const { slot } = node.mine(1, [executed(made.bytes, { [from]: -5_005, [to]: 5 })]);
     node.mine(39, [executed(made.bytes, { [from]: -5_005, [to]: 5 })]);
+    // a ninth one would be asked for meanwhile
     node.blocksAfterMs = 20;
+    node.blocksTogether = 8;
     const asked: string[] = [];
     const { blocks } = await client.scan(slot, slot + 39, (keys) => {
       asked.push(...keys);
