@@ -422,7 +422,8 @@ describe('trouble', () => {
       return hanging;
     };
     const stop = new AbortController();
-    const following = follow({ signalTransfer, signal: stop.signal, heartbeat: () => undefined });
+    // until it is stopped, however long the rest takes: a slice of its own would end behind the signal
+    const following = follow({ signalTransfer, signal: stop.signal, heartbeat: () => undefined, sliceMs: 600_000 });
     try {
       await until('the signal hangs', () => Promise.resolve(asked === 1));
       await send(alice, 7n);
