@@ -25,6 +25,8 @@ interface SubmitOptions {
   servers?: ApiClient[];
   /** What the client does with the id that an answer `outcome_unknown` names, before it sends the request again. */
   onUnknown?: (txId: string) => Promise<void>;
+  /** Status and code of each answer, as it comes. */
+  onAnswer?: (answer: string) => unknown;
 }
 
 /** One transfer of the native coin as a careful client makes it: the same Idempotency-Key again until it is accepted. */
@@ -32,7 +34,7 @@ export async function submit(
   account: Account,
   to: string,
   amount: string,
-  { chain = 'ethereum', client, servers = [api(client)], onUnknown }: SubmitOptions = {},
+  { chain = 'ethereum', client, servers = [api(client)], onUnknown, onAnswer }: SubmitOptions = {},
 ): Promise<Submission> {
   const answers: string[] = [];
   const sentAt: number[] = [];
@@ -48,7 +50,9 @@ export async function submit(
     });
     const responses = await Promise.all(sent);
     for (const response of responses) {
-      answers.push(response ? `${response.status} ${response.body.code ?? ''}`.trim() : 'no answer');
+      const shown = response ? `${response.status} ${response.body.code ?? ''}`.trim() : 'no answer';
+      answers.push(shown);
+      onAnswer?.(shown);
       if (response?.body.tx_id) txIds.add(response.body.tx_id);
     }
     const accepted = responses.find((response) => response?.status === 202 && response.body.tx_id !== undefined);

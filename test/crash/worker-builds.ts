@@ -81,6 +81,11 @@ export class Histories {
     return this.connection.close();
   }
 
+  async hasEnded(txId: string): Promise<boolean> {
+    const { status } = await this.client.workflow.getHandle(transferWorkflowId(txId)).describe();
+    return status.name !== 'RUNNING';
+  }
+
   async stepsOf(txId: string): Promise<Steps> {
     const { events } = await this.client.workflow.getHandle(transferWorkflowId(txId)).fetchHistory();
     const found = events ?? [];

@@ -38,7 +38,7 @@ beforeAll(async () => {
   newWorker = new Twin('worker', { env: builtAs(newBuild), dist: await makeNewRelease() });
   histories = await Histories.connect();
   account = await crashAccount();
-}, 300_000);
+});
 afterAll(async () => {
   await blocks(true);
   // for the tests after this one, whatever has failed here
@@ -46,7 +46,7 @@ afterAll(async () => {
   await Promise.all([oldWorker.kill(), newWorker.kill()]);
   await histories.close();
   removeNewRelease();
-}, 180_000);
+});
 
 const blocks = (made: boolean) => chainOf('ethereum').setIntervalMining({ interval: made ? 1 : 0 });
 const recipients = new Map<string, string>();
@@ -75,6 +75,8 @@ async function confirmed(...txIds: string[]): Promise<void> {
   for (const txId of txIds) {
     await transactionWhen(txId, ['CONFIRMED'], 120_000);
     expect(await onChain('ethereum', recipients.get(txId) ?? '')).toBe(parseAmount(amount, 18));
+    // a run that is open is among those that are pinned
+    await waitFor(() => histories.hasEnded(txId));
   }
 }
 
@@ -119,6 +121,8 @@ test('a new build takes over what waits, but what is pinned; the old one is drai
   await temporalOutput('set-ramp', newBuild, '0');
   await setCurrent(newBuild);
   expect(await versionOf(newBuild)).toMatchObject({ state: 'current', percent: 100 });
+  // Temporal's list of runs lags behind
+  await waitFor(async () => (await versionOf(oldBuild))?.pinned === 1);
   expect(await versionOf(oldBuild)).toMatchObject({ state: 'draining', percent: 0, pinned: 1 });
 
   const first = await sent();

@@ -5,7 +5,9 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { projectRoot } from '../../dev/paths';
+import { transferWorkflowId } from '../../src/messages/workflow-ids';
 import { createActiveWallet, send, stack, waitFor } from '../stack/client';
+import { withTemporal } from '../stack/temporal';
 import { gateway, json, nodeCerts } from './gateway';
 import { type Account, addAsset, balances, call, fundedAccount, transferAndWait } from './support';
 
@@ -174,6 +176,8 @@ describe('transfers and the ledger', () => {
   test('list and show', async () => {
     const body = { from_address: account.address, to_address: outside, chain: 'ethereum', token_symbol: 'USDT', amount: '1' };
     const { tx_id, tx_hash } = await transferAndWait(body);
+    // a moment after its row says so: retry would be for the workflow, and its history is replayed to its end
+    await withTemporal(({ workflow }) => workflow.getHandle(transferWorkflowId(tx_id as string)).result());
     // other files send more than a hundred meanwhile
     const newest = await json('transfers', 'list', '--client', 'demo', '--status', 'CONFIRMED', '--limit', '1000');
     const listed = { tx_id, tx_hash, amount: '1', symbol: 'USDT', status: 'CONFIRMED', failure_code: null };

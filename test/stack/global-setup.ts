@@ -62,6 +62,8 @@ export default async function startStack({ testPathPatterns }: JestRun, { displa
     env.MAX_PENDING_STARTS ??= '30000';
     env.MAX_PENDING_STARTS_PER_CLIENT ??= '20000';
   }
+  // files that settle at the same time share one settler: on a busy machine a payment waits in line for longer than its seller would
+  if (displayName?.name === 'payments') env.X402_SETTLE_WAIT_MS ??= '70000';
   env.KEY_POOL_SIZE ??= keyPoolSize(displayName?.name, testPathPatterns);
   // everywhere else the processes run without traces, as they do by default
   const spans = displayName?.name === 'e2e' ? await SpanReceiver.start() : undefined;
