@@ -56,7 +56,8 @@ async function redo(txId: string, options: RedoOptions = {}): Promise<RedoResult
   const { tx, made, refusal } = await readRedoable(asOperator.manager, txId, options);
   if (made) return { outcome: 'redone', newTxId: made.txId, waitsFor: null };
   if (refusal) throw refusal;
-  const asked = redoTransfer({ database: asOperator, waitMs: 20_000, reason: 'of a test' }, tx);
+  // longer than a request that failed is left to whoever has taken it
+  const asked = redoTransfer({ database: asOperator, waitMs: 45_000, reason: 'of a test' }, tx);
   let isOver = false;
   const [outcome] = await Promise.allSettled([asked.finally(() => (isOver = true)), until(() => isOver)]);
   if (outcome.status === 'rejected') throw outcome.reason;
