@@ -4,8 +4,7 @@ import { setBounded } from '../../platform/bounded';
 import { postgresLimiter } from './postgres-limiter';
 
 const table = 'request_quotas';
-/** If Postgres takes longer, requests are counted in memory: they do not wait for the quota. */
-const storeTimeoutMs = 500;
+const defaultStoreTimeoutMs = 500;
 /** Part of a quota that a process claims at a time. */
 const sliceShare = 1 / 20;
 const maxKeys = 20_000;
@@ -113,8 +112,12 @@ export class DistributedQuota {
 /** True when the local allowance decides whether a request is allowed. */
 const isDecisive = ({ remaining, unclaimed }: LocalAllowance): boolean => remaining > 0 || unclaimed === 0;
 
-/** Counts in Postgres, or in memory while Postgres does not respond. */
-export function sharedCounter(database: DataSource, { name, limit, windowSeconds }: Quota): Counter {
+/** Counts in Postgres, or in memory where Postgres takes longer than `storeTimeoutMs`: requests do not wait for the quota. */
+export function sharedCounter(
+  database: DataSource,
+  { name, limit, windowSeconds }: Quota,
+  storeTimeoutMs = defaultStoreTimeoutMs,
+): Counter {
   const options = { keyPrefix: name, points: limit, duration: windowSeconds };
   return new RLWrapperTimeouts({
     timeoutMs: storeTimeoutMs,

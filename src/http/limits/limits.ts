@@ -32,7 +32,7 @@ export class RequestLimits {
   ) {
     const createQuota = (name: Quota['name'], perMinute: number): DistributedQuota => {
       const quota = { name, limit: Math.ceil((perMinute * windowSeconds) / 60), windowSeconds };
-      return new DistributedQuota(quota, sharedCounter(database, quota));
+      return new DistributedQuota(quota, sharedCounter(database, quota, settings.storeTimeoutMs));
     };
     const [address, token] = [createQuota('address', settings.addressPerMinute), createQuota('token', settings.tokenPerMinute)];
     const [client, mfa] = [createQuota('client', settings.clientPerMinute), createQuota('mfa', settings.mfaPerMinute)];

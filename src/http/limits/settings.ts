@@ -13,6 +13,8 @@ export interface LimitSettings {
   inFlightPerClient: number;
   /** Concurrent requests in one process. */
   inFlight: number;
+  /** How long a count in Postgres may take before requests are counted in memory, in ms; 500 by default. */
+  storeTimeoutMs?: number;
 }
 
 export const limitVariables = [

