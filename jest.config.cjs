@@ -35,7 +35,7 @@ const workflows = [
   `${integration}/following/plans.test.ts`,
   `${integration}/workflows/**/*.test.ts`,
   `${integration}/transfers/{begun-earlier,cancelled,continued,estimates,explained,families,first-attempt,later-attempts,refused-sends,reopened,signing-nodes,toy-chain*,versions,workflow}.test.ts`,
-  `${integration}/{bitcoin/{many,workflow},tron/{many,workflow},solana/{identical,many,workflow},screening/transfers,webhooks/workflow,x402/{workflow,approval-workflow,continued-workflow,sign-workflow,solana-sign-workflow,solana-workflow,unpaid-workflow}}.test.ts`,
+  `${integration}/{bitcoin/{many,workflow},tron/{many,refused,workflow},solana/{identical,many,workflow},screening/transfers,webhooks/workflow,x402/{workflow,approval-workflow,continued-workflow,sign-workflow,solana-sign-workflow,solana-workflow,unpaid-workflow}}.test.ts`,
 ];
 /** Of the tests in test/e2e, the ones of x402 that take minutes. */
 const payments = [`${__dirname}/test/e2e/{official*,settle,sign,sponsoring}.test.ts`];

@@ -55,7 +55,7 @@ export interface RunningStack {
 
 export class AlreadyRunning extends Error {}
 
-const settlerSetup = { attempts: 5, pauseMs: 5_000 };
+const settlerSetup = { forMs: 1_800_000, pauseMs: 5_000 };
 const defaultChains = 'ethereum,base,bitcoin,tron,solana';
 /** A process is stopped before those it depends on. */
 const stopOrder = [['api'], ['worker'], ['authoriser'], ['mpc'], ['temporal', 'chain:*'], ['postgres']];
@@ -97,19 +97,29 @@ export async function bootStack(options: BootOptions): Promise<RunningStack> {
     writeJson(paths.stackFile, stack);
   };
 
-  /** Nobody waits for it: generating a key takes longer than the start. Tried again, since a loaded machine may not be ready in time. */
+  /**
+   * Nobody waits for it: generating a key takes longer than the start. Tried again, since a loaded machine may not be ready in time: while the
+   * nodes generate keys of wallets, that of a settler with a key of its own is not there in time. Each chain for itself, so that none waits for another.
+   */
   const createSettlers = async (running: StackFile) => {
     const registry = readRegistry(env);
-    for (let attempt = 1; attempt <= settlerSetup.attempts && !stopped; attempt++) {
-      try {
-        running.settlers = await setUpSettlers({ stack: running, secrets: paths.secrets, registry });
-        if (supervisor) changed(supervisor.processes);
-        return log('x402: settlers are ready');
-      } catch (error) {
-        if (!stopped) log(`x402: no settlers, ${error instanceof Error ? error.message : String(error)}`);
+    const missing = new Map(Object.entries(running.chains));
+    for (const until = Date.now() + settlerSetup.forMs; missing.size > 0 && Date.now() < until && !stopped;) {
+      for (const [name, chain] of [...missing]) {
+        if (stopped) return;
+        try {
+          const alone = { ...running, chains: { [name]: chain } };
+          const created = await setUpSettlers({ stack: alone, secrets: paths.secrets, registry });
+          missing.delete(name);
+          running.settlers = { ...running.settlers, ...created };
+          if (supervisor) changed(supervisor.processes);
+        } catch (error) {
+          if (!stopped) log(`x402: no settler on ${name}, ${error instanceof Error ? error.message : String(error)}`);
+        }
       }
-      await delay(settlerSetup.pauseMs, undefined, { ref: false });
+      if (missing.size > 0) await delay(settlerSetup.pauseMs, undefined, { ref: false });
     }
+    if (missing.size === 0) log('x402: settlers are ready');
   };
 
   signal?.addEventListener('abort', () => void stop(), { once: true });

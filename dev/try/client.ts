@@ -11,9 +11,12 @@ const folder = '/var/lib/try';
 
 /**
  * `docker compose --env-file try.env run --rm first-client`: makes the first client, the same one each time, and prints what a shell
- * needs to use the API. Also writes what the faucet reads.
+ * needs to use the API at the port that the service names. Also writes what the faucet reads.
  */
 async function main(): Promise<void> {
+  const port = Number(process.argv[2]);
+  if (!Number.isInteger(port) || port < 1 || port > 65_535)
+    throw new Error('usage: node dist/dev/try/client.js <port of the API>');
   const config = readConfig(['CHAINS', 'DATABASE_OWNER_URL', 'TOTP_SECRETS_KEY']);
   const chains = config.CHAINS.split(',');
   const registry = loadRegistry('local', chains);
@@ -31,7 +34,7 @@ async function main(): Promise<void> {
     writeJson(`${folder}/stack.json`, { chains: Object.fromEntries(local) as object });
     const [first] = clients;
     if (!first) throw new Error('there is no client');
-    console.log(`base=http://127.0.0.1:8080/api/v1\nkey=${first.api_key}\nsecret=${first.api_secret}`);
+    console.log(`base=http://127.0.0.1:${port}/api/v1\nkey=${first.api_key}\nsecret=${first.api_secret}`);
   } finally {
     await database.destroy();
   }

@@ -109,8 +109,8 @@ export type BroadcastOutcome =
   | { outcome: 'accepted' }
   /**
    * Refused as long as what it depends on is in no block, or since it has expired, or refers to a block that is gone: what becomes of it is
-   * shown by `status`. `passing`: or for what may be over within seconds, and
-   * with `price` would be at a higher one; `unknown`: in words that nobody knows.
+   * shown by `status`. `passing`: or for what may be over within seconds, as `view` by what the nodes have or can do at the moment, and as
+   * `price` at a higher one; `unknown`: in words that nobody knows.
    */
   | { outcome: 'waiting'; reason: string; passing?: 'price' | 'view' | 'unknown' }
   | { outcome: 'rejected'; reason: string };

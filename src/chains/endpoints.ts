@@ -180,8 +180,11 @@ interface Failure {
 function toError(chain: ChainDefinition, failures: Failure[]): GatewayError {
   const errors = failures.map(({ error }) => error);
   const refusal = errors.find((error) => error instanceof NotEstimated);
-  if (refusal) return new GatewayError('not_estimated', refusal.message, { cause: refusal });
   const fault = errors.find((error) => error instanceof EndpointFault);
+  if (refusal) {
+    const both = fault ? `${refusal.message}; of another endpoint ${fault.message}` : refusal.message;
+    return new GatewayError('not_estimated', both, { cause: refusal });
+  }
   if (fault) return unavailable(chain, fault.message, fault);
   if (failures.every(({ hasAnswered }) => hasAnswered))
     return unavailable(chain, 'no RPC endpoint gives a usable answer', new AllAnswered(toWords(errors)));

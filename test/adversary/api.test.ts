@@ -23,7 +23,7 @@ const scene = new Scene();
 let ordered: OrderedTransfer;
 beforeAll(async () => {
   ordered = await withoutWorker(() => scene.order());
-}, 120_000);
+});
 afterAll(() => isConfirmed(ordered));
 
 test.each([

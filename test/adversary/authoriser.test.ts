@@ -29,7 +29,7 @@ beforeAll(async () => {
   // before the tests: nodes keep what they have been ordered, and once a minute the gateway looks for it, and closes when it lacks something
   for (const of of scenes.filter((it) => isInStack(it.of.fixture))) confirmed.set(of, await confirmedOf(of));
   ordered = confirmed.get(scene) as OrderedTransfer;
-}, 300_000);
+});
 
 /** A transfer that nodes 1 and 2 have signed, and that is confirmed. */
 async function confirmedOf(of: ProtocolScene): Promise<OrderedTransfer> {

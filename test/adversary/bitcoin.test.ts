@@ -105,7 +105,7 @@ const none = nodeIndexes.map(() => []);
         return real;
       });
       await isConfirmed(ordered);
-    }, 240_000);
+    });
 
     /** An order over these bytes, of which it says what `changes` do, and otherwise what that of the transfer does. */
     async function orderOver(

@@ -43,7 +43,7 @@ beforeAll(async () => {
   expect(payment.claims).toMatchObject({ tx_id: txId, from: account });
   settlement = await newestOrder('settlement', signer);
   expect(settlement.claims.settlement.payer.toLowerCase()).toBe(account.toLowerCase());
-}, 400_000);
+});
 
 /** The stack of these files starts without one. Resolves when a payment has been settled. */
 async function createSettler(): Promise<void> {

@@ -40,7 +40,7 @@ beforeAll(async () => {
     expect(await scene.temporal.beginSigning(cancellation)).toMatchObject({ outcome: 'begun', kind: 'cancellation' });
     return open;
   });
-}, 240_000);
+});
 
 const ordersOf = ({ txId }: OrderedTransfer) =>
   gatewayQuery<{ kind: string; attempt: number; digests: string[]; age: number }>(

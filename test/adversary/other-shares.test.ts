@@ -41,7 +41,7 @@ beforeAll(async () => {
     generations.push(generateAccountKeyWorkflowId(id));
   }
   shown = [await databaseText(), await historyText(generations)].join('\n');
-}, 120_000);
+});
 
 const processes = ['api', 'authoriser', 'worker'] as const;
 const environmentOfProcess = (name: (typeof processes)[number]) => environmentOf(pids(name)[0] ?? 0);

@@ -47,13 +47,13 @@ export class Scene {
       temporal = await TemporalClient.connect();
       for (const scene of scenes) scene.temporal = temporal;
       await Promise.all(scenes.map((scene) => scene.setUp()));
-    }, 240_000);
+    });
     afterAll(async () => {
       await Promise.all(scenes.map((scene) => scene.areConfirmed()));
       await temporal?.close();
       expect(await ledgerDifferences()).toEqual([]);
       expect(await recordDifferences()).toEqual([]);
-    }, 240_000);
+    });
   }
 
   private async setUp(): Promise<void> {

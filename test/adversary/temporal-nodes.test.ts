@@ -24,7 +24,7 @@ describeEach(scenes, (scene) => {
     beforeAll(async () => {
       ordered = await withoutWorker(() => scene.order());
       scene.leave(ordered);
-    }, 120_000);
+    });
 
     test.each(signingPairs)('an order of its own making is refused by nodes $initiator and $peer', async (pair) => {
       const { claims, unsigned } = ordered;

@@ -20,8 +20,8 @@ let worker: TemporalClient;
 beforeAll(async () => {
   const [pid = 0] = pids('worker');
   worker = await TemporalClient.connect(environmentOf(pid));
-}, 120_000);
-afterAll(() => worker.close(), 120_000);
+});
+afterAll(() => worker.close());
 
 describeEach(scenes, (scene) => {
   /** Ordered and not signed: the worker has read the order from Temporal. */
@@ -29,7 +29,7 @@ describeEach(scenes, (scene) => {
   beforeAll(async () => {
     pause('worker');
     ordered = await scene.order();
-  }, 120_000);
+  });
   afterAll(() => {
     resumeAll();
     scene.leave(ordered);

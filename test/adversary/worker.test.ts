@@ -32,12 +32,12 @@ describe('with its login it cannot', () => {
     pause('worker');
     ordered = await scene.order();
     pending = await scene.accept();
-  }, 120_000);
+  });
   afterAll(async () => {
     resumeAll();
     await isConfirmed(ordered);
     await isConfirmed(pending);
-  }, 240_000);
+  });
 
   test.each([
     ['change a destination', `update transactions set to_address = :address, to_address_key = :address where tx_id = :tx`],

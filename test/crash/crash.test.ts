@@ -11,19 +11,19 @@ import { victims } from './victims';
 let scene: Scene;
 beforeAll(async () => {
   scene = await Scene.setUp();
-}, 400_000);
+});
 afterAll(async () => {
   await scene.tearDown();
   expect(await recordDifferences()).toEqual([]);
-}, 240_000);
+});
 
 describe.each(victims)('%s killed before', (victim) => {
   let transfers: Transfers;
   beforeAll(async () => {
     transfers = await crashWith(scene, victim, { isLast: victim === victims.at(-1) });
-  }, 600_000);
+  });
 
-  test.each(gapNames)('%s', (name: GapName) => expectEnd(transfers.get(name) as InGap), 180_000);
+  test.each(gapNames)('%s', (name: GapName) => expectEnd(transfers.get(name) as InGap));
 
   test('the ledger verifies', async () => expect(await ledgerDifferences()).toEqual([]));
 });

@@ -13,11 +13,11 @@ let account: Account;
 beforeAll(async () => {
   expect(await gateway(['client', 'policy', 'demo', '--whitelist', 'approve', '--cooling', '0'])).toMatchObject({ code: 0 });
   account = await crashAccount();
-}, 300_000);
+});
 afterAll(async () => {
   await gateway(['client', 'policy', 'demo', '--whitelist', 'off']);
   expect(await recordDifferences()).toEqual([]);
-}, 240_000);
+});
 
 /** Status and code of every answer to the same request, which is repeated while it is answered 503. */
 async function approve(txId: string): Promise<string[]> {

@@ -23,11 +23,11 @@ const betweenCutsMs = 12_000;
 let account: Account;
 beforeAll(async () => {
   account = await newAccount();
-}, 300_000);
+});
 afterAll(async () => {
   expect(await ledgerDifferences()).toEqual([]);
   expect(await recordDifferences()).toEqual([]);
-}, 240_000);
+});
 
 const newAccount = () => fundedAccount('base', { ETH: '1' });
 
@@ -88,7 +88,7 @@ describe('a replacement', () => {
       await base.setIntervalMining({ interval: 1 });
       for (const { cut } of replaced.values()) await cut.remove();
     }
-  }, 400_000);
+  });
 
   test.each(faults)('$fault, away for $awayMs ms: begun once', async (fault) => {
     const { outcome, transfer } = replacedBy(fault);

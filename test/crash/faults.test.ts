@@ -11,7 +11,7 @@ let account: Account;
 
 beforeAll(async () => {
   account = await fundedAccount('ethereum', { ETH: '5' });
-}, 400_000);
+});
 
 afterEach(() => resumeAll());
 afterAll(async () => {
@@ -39,7 +39,7 @@ test('Postgres hangs: 503 with Retry-After, also for what waits for a connection
   }
   expect((await call('GET', '/health/ready')).status).toBe(503);
   resumeAll();
-  await waitFor(areAllChecksPassing, { timeoutMs: 60_000 });
+  await waitFor(areAllChecksPassing, { timeoutMs: 180_000 });
   await transactionWhen(await sent(), ['CONFIRMED']);
 });
 
@@ -83,7 +83,7 @@ describeFamilies('a chain', (fixture) => {
   let own: Account;
   beforeAll(async () => {
     own = await accountWith(fixture, ['1', '1']);
-  }, 400_000);
+  });
   const send = () => submit(own, fixture.newAddress(), coins('0.01'), { chain });
   const statusOf = async (txId: string) => (await call('GET', `/transactions/${txId}`)).body.status as string;
 

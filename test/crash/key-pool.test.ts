@@ -2,6 +2,7 @@ import { Client } from 'pg';
 import { nodeIndexes, type NodeIndex } from '../../src/messages/nodes';
 import { nodeEnvironment, nodeQuery } from '../adversary/nodes';
 import { gatewayQuery } from '../adversary/processes';
+import { allSettlers } from '../e2e/payers';
 import { call } from '../e2e/support';
 import { stack, waitFor } from '../stack/client';
 import { allRun, kill, type Victim } from './victims';
@@ -9,6 +10,9 @@ import { allRun, kill, type Victim } from './victims';
 /** A part is killed between taking a key of the pool and its binding by every node: the wallet gets just this key. */
 
 jest.setTimeout(600_000);
+
+// the house takes a key too when the stack has started
+beforeAll(() => allSettlers(), 960_000);
 
 /** Held at the COMMIT of what takes the key, or where a node binds it; those of lower numbers have bound it then. */
 type Gap = 'taken' | NodeIndex;

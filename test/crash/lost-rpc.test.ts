@@ -16,12 +16,12 @@ let holds: Holds;
 beforeAll(async () => {
   await untilSettling();
   holds = await Holds.install(stack().postgres.url);
-}, 600_000);
+});
 afterEach(() => resumeAll());
 afterAll(async () => {
   await holds.remove();
   expect(await recordDifferences()).toEqual([]);
-}, 240_000);
+});
 
 async function payment() {
   const [payer, payTo] = [await newPayer(), randomAddress() as Address];
@@ -42,7 +42,7 @@ test('lost between broadcast and receipt: pending with its hash, and paid with t
   expect(await settle(body)).toMatchObject({ success: true, txId, transaction: pending.transaction });
   expect(await usdcOf(payTo)).toBe(1_000n);
   expect(await ledgerDifferences()).toEqual([]);
-}, 600_000);
+});
 
 test('down while a payment is verified: no verdict, and the process goes on', async () => {
   const { payTo, body } = await payment();
@@ -59,4 +59,4 @@ test('down while a payment is verified: no verdict, and the process goes on', as
   await waitFor(async () => (await verify()).body.isValid, { timeoutMs: 60_000 });
   expect(await settle(body)).toMatchObject({ success: true });
   expect(await usdcOf(payTo)).toBe(1_000n);
-}, 600_000);
+});

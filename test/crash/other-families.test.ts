@@ -27,8 +27,8 @@ const accounts = new Map<string, Map<GapName, Account>>();
 beforeAll(async () => {
   const create = async (fixture: FamilyFixture) => accounts.set(fixture.chain, await accountsOn(fixture, chainGaps(fixture)));
   await Promise.all(others.filter(isInStack).map(create));
-}, 400_000);
-afterAll(async () => expect(await recordDifferences()).toEqual([]), 240_000);
+});
+afterAll(async () => expect(await recordDifferences()).toEqual([]));
 
 for (const fixture of others)
   // skipped: this machine has no package or build of the chain's local node
@@ -38,19 +38,19 @@ for (const fixture of others)
     beforeAll(async () => {
       scene = await Scene.setUpOn(accounts.get(fixture.chain) ?? new Map());
       rounds = new ChainRounds(scene, fixture);
-    }, 300_000);
+    });
     afterAll(async () => {
       await rounds.end();
       await scene.tearDown();
-    }, 240_000);
+    });
 
     const expectEnds = (names: readonly GapName[], run: () => Promise<Transfers>) => {
       let transfers: Transfers;
       beforeAll(async () => {
         transfers = await run();
-      }, 600_000);
+      });
 
-      test.each(names)('%s', (name: GapName) => expectEnd(transfers.get(name) as InGap), 180_000);
+      test.each(names)('%s', (name: GapName) => expectEnd(transfers.get(name) as InGap));
 
       test('the ledger verifies', async () => expect(await ledgerDifferences()).toEqual([]));
     };

@@ -20,9 +20,9 @@ const besideMs = 5_000;
 let senders: Sender[];
 beforeAll(async () => {
   senders = await createSenders();
-}, 300_000);
+});
 afterEach(() => resumeAll());
-afterAll(async () => expect(await recordDifferences()).toEqual([]), 240_000);
+afterAll(async () => expect(await recordDifferences()).toEqual([]));
 
 interface Outage {
   /** Before the part is paused. */

@@ -6,7 +6,7 @@ import { reconcile } from '../adversary/reconcile';
 import { recordDifferences } from '../adversary/records';
 import { Refused, TemporalClient } from '../adversary/temporal-client';
 import { ledgerDifferences } from '../e2e/ledger';
-import { findSettler } from '../e2e/payers';
+import { allSettlers } from '../e2e/payers';
 import { balances, call, transactionWhen, type Account } from '../e2e/support';
 import { randomAddress } from '../factories';
 import { backUp, restore } from '../stack/backup';
@@ -25,9 +25,9 @@ let account: Account;
 beforeAll(async () => {
   account = await crashAccount();
   // a key that is generated after the backup belongs to nothing that is rebuilt
-  await findSettler();
+  await allSettlers();
   await waitFor(async () => (await gatewayQuery('select from free_pooled_keys')).length > 0, { timeoutMs: 360_000 });
-}, 900_000);
+}, 1_500_000);
 afterEach(() => resumeAll());
 
 interface Request {
@@ -200,4 +200,4 @@ test('transfers since the backup are rebuilt with their keys and end on the chai
   });
   await setBalance(address, had);
   expect(await verdict()).toMatchObject({ code: 0, equal: true });
-}, 600_000);
+});

@@ -66,7 +66,7 @@ beforeAll(async () => {
   for (let count = 0; count < 2; count += 1) senders.push(await fundedAccount('ethereum', { ETH: '5' }));
   await untilSettling();
   for (let count = 0; count < 4; count += 1) payers.push(await newPayer());
-}, 600_000);
+});
 afterAll(async () => {
   await Promise.all(Object.values(twins).map((twin) => twin.kill()));
 }, 60_000);

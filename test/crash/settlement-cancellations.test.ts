@@ -40,11 +40,11 @@ beforeAll(async () => {
   const more = ['prepare: COMMIT of a cancellation', 'prepare: COMMIT of a replacement'] as const;
   payments = await HeldPayments.install(places, { more });
   settler = await findSettler();
-}, 600_000);
+});
 afterAll(async () => {
   await payments.holds.remove();
   expect(await recordDifferences()).toEqual([]);
-}, 240_000);
+});
 
 /** Of the settler, in blocks. */
 const sentBySettler = (): Promise<number> => devChain(paidOn().rpc).getTransactionCount({ address: settler });
@@ -166,5 +166,4 @@ test.each<Victim>(['worker', 'authoriser', 'all'])(
     expect(await settleOnce(await signed({ kind: 'eip3009', payer: await newPayer() }))).toMatchObject({ success: true });
     expect(await sentBySettler()).toBe(before + places.length + 1);
   },
-  600_000,
 );

@@ -34,11 +34,11 @@ beforeAll(async () => {
   const ofGaps: readonly Place[] = ['accept: COMMIT', 'confirm: storeInclusion'];
   const more = places.filter((place) => !ofGaps.includes(place));
   payments = await HeldPayments.install(places, { withReads: true, more });
-}, 600_000);
+});
 afterAll(async () => {
   await payments.holds.remove();
   expect(await recordDifferences()).toEqual([]);
-}, 240_000);
+});
 
 interface Twin extends Payment<Place> {
   /** Of the same request, sent while the first one was about to be committed. */
@@ -118,7 +118,6 @@ test.each<Victim>(['api', 'worker', 'all'])(
     );
     expect(await ledgerDifferences()).toEqual([]);
   },
-  600_000,
 );
 
 test.each<Victim>(['worker', 'all'])(
@@ -140,5 +139,4 @@ test.each<Victim>(['worker', 'all'])(
     ]);
     expect(await ledgerDifferences()).toEqual([]);
   },
-  600_000,
 );

@@ -6,7 +6,7 @@ import { waitFor } from '../stack/client';
 import { withTemporal } from '../stack/temporal';
 
 /** Of a settlement, and of its workflow. */
-const endMs = 60_000;
+const endMs = 180_000;
 
 /** After it an attempt that no block takes is replaced, and so is its replacement: on a busy machine before the round is over. */
 const { stuckAfterMs } = loadRegistry('local', [paidChain]).get(paidChain);

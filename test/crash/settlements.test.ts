@@ -22,11 +22,11 @@ let payments: HeldPayments<HeldGap>;
 
 beforeAll(async () => {
   payments = await HeldPayments.install(phases.flat());
-}, 600_000);
+});
 afterAll(async () => {
   await payments.holds.remove();
   expect(await recordDifferences()).toEqual([]);
-}, 240_000);
+});
 
 /** `createsWallets`: of payers whose wallets the settlements create. */
 async function crashWith(victim: Victim, createsWallets: boolean): Promise<Payment[]> {
@@ -64,5 +64,4 @@ test.each([...ofKeys, ...ofNewWallets])(
     }
     expect(await ledgerDifferences()).toEqual([]);
   },
-  600_000,
 );

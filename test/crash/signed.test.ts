@@ -4,7 +4,7 @@ import { formatAmount } from '../../src/platform/money';
 import { gatewayQuery } from '../adversary/processes';
 import { recordDifferences } from '../adversary/records';
 import { ledgerDifferences } from '../e2e/ledger';
-import { findSettler } from '../e2e/payers';
+import { allSettlers } from '../e2e/payers';
 import { type Account, balances, ends, fundedAccount, transactionWhen } from '../e2e/support';
 import { randomAddress } from '../factories';
 import { sharedWallet, stack } from '../stack/client';
@@ -58,18 +58,18 @@ let unused: Payment | undefined;
 beforeAll(async () => {
   await sharedWallet();
   // nodes that generate the key of the house do not sign in time
-  await findSettler();
+  await allSettlers();
   const ofPlace = async (place: Place, chain: string) => [place, await fundedAccount(chain, { USDC: '1' })] as const;
   accounts = new Map(await Promise.all([...places.map((place) => ofPlace(place, 'base')), ofPlace(expiring, 'ethereum')]));
   holds = await Holds.install(stack().postgres.url, { more: [expiring] });
   nodes = await NodeHolds.install();
   unused = await send(expiring, { chain: 'ethereum', seconds: 10 });
-}, 600_000);
+}, 1_500_000);
 afterAll(async () => {
   await holds.remove();
   await nodes.remove();
   expect(await recordDifferences()).toEqual([]);
-}, 240_000);
+});
 
 /** Long enough for a round, unless it is to expire. */
 async function send(
@@ -171,5 +171,4 @@ test.each<Victim>(['all', 'worker', 'authoriser', 'mpc'])(
     await Promise.all((await crashWith(victim)).map(expectEnd));
     expect(await ledgerDifferences()).toEqual([]);
   },
-  600_000,
 );

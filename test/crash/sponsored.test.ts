@@ -60,12 +60,12 @@ beforeAll(async () => {
     end $$;
     grant execute on function holds.approval() to public;
     create trigger a_holds_approval before update on x402_approvals for each row execute function holds.approval();`);
-}, 600_000);
+});
 afterAll(async () => {
   await database.end();
   await holds.remove();
   expect(await recordDifferences()).toEqual([]);
-}, 240_000);
+});
 
 async function send(what: string, payer: PrivateKeyAccount): Promise<Payment> {
   const payTo = randomAddress() as Address;
@@ -94,7 +94,7 @@ async function crashWith(victim: Victim, gaps: readonly HeldGap[]): Promise<Paym
         const sql = `select from pg_locks where locktype = 'advisory' and not granted and classid = hashtext('approval')::bit(32)::bigint::oid`;
         return (await database.query(sql)).rowCount;
       },
-      { timeoutMs: 60_000, intervalMs: 50 },
+      { timeoutMs: 180_000, intervalMs: 50 },
     );
     for (const [index, gap] of gaps.entries()) {
       await holds.hold(gap, settler);
@@ -123,11 +123,10 @@ test.each(victims.flatMap((victim) => Object.entries(rounds).map(([when, gaps]) 
     for (const { what, payer, payTo, answer } of await crashWith(victim, gaps)) {
       expect({ what, ...(await answer) }).toMatchObject({ what, success: true, transaction: expect.stringMatching(/^0x/) });
       expect({ what, received: await usdcOf(payTo) }).toEqual({ what, received: 1_000n });
-      await waitFor(async () => (await topUpsTo(payer)).includes('CONFIRMED'), { timeoutMs: 60_000 });
+      await waitFor(async () => (await topUpsTo(payer)).includes('CONFIRMED'), { timeoutMs: 180_000 });
       expect({ what, topUps: await topUpsTo(payer) }).toEqual({ what, topUps: ['CONFIRMED'] });
       expect(await devChain(paidOn().rpc).getTransactionCount({ address: payer.address })).toBe(1);
     }
     expect(await ledgerDifferences()).toEqual([]);
   },
-  600_000,
 );

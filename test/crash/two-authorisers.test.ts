@@ -20,13 +20,13 @@ let temporal: TemporalClient;
 beforeAll(async () => {
   temporal = await TemporalClient.connect();
   await second.start();
-}, 120_000);
+});
 afterAll(async () => {
   await second.kill();
   await temporal.close();
   expect(await ledgerDifferences()).toEqual([]);
   expect(await recordDifferences()).toEqual([]);
-}, 240_000);
+});
 
 /** Process ids of the authorisers that have begun the attempts of a transfer. */
 async function authorisersOf(txId: string): Promise<number[]> {
@@ -58,7 +58,7 @@ test(`${burst.count} transfers: one order for each attempt, no nonce left out, a
         );
         return rows.length >= least;
       },
-      { timeoutMs: 120_000, intervalMs: 50 },
+      { timeoutMs: 240_000, intervalMs: 50 },
     );
   const killInTurn = async () => {
     await ordered(5);
@@ -92,4 +92,4 @@ test(`${burst.count} transfers: one order for each attempt, no nonce left out, a
     [account.address],
   );
   expect(nonces.map(({ nonce }) => nonce)).toEqual(Array.from({ length: txIds.length }, (_, at) => at));
-}, 600_000);
+}, 1_200_000);

@@ -14,6 +14,7 @@ const sections = [
   'Backups on one machine',
   'Limits of the signing nodes',
   "The password of Temporal's databases",
+  'Another database password',
   'Authorities',
   'With Docker Compose',
 ];

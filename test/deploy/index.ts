@@ -6,7 +6,7 @@ import { projectRoot } from '../../dev/paths';
 import { sleep } from '../../dev/processes';
 import { readVariables, resolveCompose } from '../unit/deploy/resolve';
 import { Buildah, deployCache } from './buildah';
-import { endCommands } from './commands';
+import { CommandFailed, endCommands } from './commands';
 import { Containers } from './containers';
 import { runDocumentedCommands } from './documented';
 import { recordCounts } from './counts';
@@ -94,7 +94,8 @@ async function main(folder: string, onCleanUp: (cleanUp: () => Promise<void>) =>
   await runDocumentedCommands(containers, { folder, logFile, step });
   const secrets = hashSecrets(volumes);
   for (const name of jobs) await step(`${name} once more`, () => containers.runToEnd(name));
-  if (hashSecrets(volumes) !== secrets) throw new Error('the second run of `setup` has changed what was there');
+  await step('`setup` refuses these keys to a deployment of another environment', () => assertRefused(containers));
+  if (hashSecrets(volumes) !== secrets) throw new Error('another run of `setup` has changed what was there');
   for (const name of daemons)
     if (!(await containers.isHealthy(name))) throw new Error(`${name} is not healthy after the jobs have run again`);
   for (const name of [...daemons].reverse()) await step(`${name} stops in time`, () => containers.stopWell(name));
@@ -111,6 +112,14 @@ async function assertShownByTemporal(containers: Containers, shellImage: string,
   const url = `http://127.0.0.1:8080/api/v1/namespaces/default/workflows/transfer-${txId}`;
   const shown = await containers.shell('temporal-ui', shellImage, `curl -fsS --max-time 20 ${url}`);
   if (!shown.includes(`"transfer-${txId}"`)) throw new Error(`Temporal's user interface shows ${shown.slice(0, 500)}`);
+}
+
+/** All other services wait for the end of `setup` (docs/deployment.md). */
+async function assertRefused(containers: Containers): Promise<void> {
+  const command = ['env', 'GATEWAY_ENV=sandbox', ...(service('setup').command ?? [])];
+  const outcome = await containers.runToEnd('setup', command).catch((error: unknown) => error);
+  if (!(outcome instanceof CommandFailed) || !/GATEWAY_ENV=local, and now GATEWAY_ENV is sandbox/.test(outcome.message))
+    throw new Error('`setup` has not refused GATEWAY_ENV=sandbox', { cause: outcome });
 }
 
 /** Of all files that `setup` has written. */

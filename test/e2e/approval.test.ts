@@ -30,7 +30,7 @@ beforeAll(async () => {
   const { body } = await api.request<WalletView>('POST', '/wallets', { body: { wallet_name: name } });
   walletId = body.wallet_id;
   secret = await enroll(userId as string);
-  await waitFor(async () => (await call('GET', `/wallets/${walletId}`)).body.status === 'ACTIVE', { timeoutMs: 120_000 });
+  await waitFor(async () => (await call('GET', `/wallets/${walletId}`)).body.status === 'ACTIVE', { timeoutMs: 420_000 });
 });
 
 /** A second factor, as the stack gives one to its own client. */
@@ -87,18 +87,22 @@ describeOnStack('transfers that need an approval', (fixture) => {
         const { status, body } = await api.request<AccountView>('POST', '/accounts', { body: { wallet_id: walletId, chain } });
         return status === 201 && body;
       },
-      { timeoutMs: 60_000 },
+      { timeoutMs: 420_000 },
     );
     await fund(chain, symbol, account.address, coins('0.5'));
-    await waitFor(async () => (await asset())?.balance === coins('0.5'), { timeoutMs: 60_000 });
+    await waitFor(async () => (await asset())?.balance === coins('0.5'), { timeoutMs: 120_000 });
   });
 
-  test('cancelled while it waits: CANCELLED, everything is unlocked', async () => {
+  test('cancelled while it waits: CANCELLED, everything is unlocked; a live status until then', async () => {
     const { tx_id: txId } = await send(fixture.newAddress());
+    // of another transfer there may be none before it has ended: a busy worker does not answer in time
+    const live = await waitFor(async () => (await call('GET', `/transactions/${txId}`)).body.live, { timeoutMs: 120_000 });
+    expect(live).toEqual({ step: expect.any(String), attempt: expect.any(Number), detail: expect.any(String) });
     expect(Number((await asset())?.locked_balance)).toBeGreaterThan(Number(coins('0.1')));
     const cancelled = await call('POST', `/transactions/${txId}/cancel`);
     expect([cancelled.status, cancelled.body.status]).toEqual([200, 'CANCELLED']);
-    expect(timelineOf(await reads(txId as string, 'CANCELLED'))).toEqual(['PENDING', 'AWAITING_APPROVAL', 'CANCELLED']);
+    const ended = await reads(txId as string, 'CANCELLED');
+    expect([timelineOf(ended), ended.live]).toEqual([['PENDING', 'AWAITING_APPROVAL', 'CANCELLED'], null]);
     expect(await asset()).toMatchObject({ balance: coins('0.5'), locked_balance: '0' });
   });
 

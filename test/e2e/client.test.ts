@@ -39,7 +39,7 @@ test('wallet, account, deposit, transfer to its end, and its webhooks', async ()
     body: { url: receiver.url, events: null, mfa_code: user.code },
   });
   const { wallet_id } = await client.post('/wallets', { ...withKey(), body: { wallet_name: 'of the client' } });
-  await client.waitForWallet(wallet_id, { timeoutMs: 300_000 });
+  await client.waitForWallet(wallet_id, { timeoutMs: 420_000 });
   const account = await client.post('/accounts', { ...withKey(), body: { wallet_id, chain } });
   const { account_id, address } = account;
   await client.post('/assets', { ...withKey(), body: { account_id, chain, symbol: 'ETH' } });
@@ -78,7 +78,7 @@ test('wallet, account, deposit, transfer to its end, and its webhooks', async ()
   expect(confirmed).toMatchObject({ data: { amount: '0.25', tx_hash: ended.tx_hash } });
   const [first] = receiver.received;
   expect(() => verifyWebhook(webhook.secret, `${first?.body} `, first?.headers ?? {})).toThrow(WebhookSignatureError);
-}, 900_000);
+}, 1_800_000);
 
 test('a refusal has its code, the field and the id of the request', async () => {
   const refused = client.post('/wallets', { ...withKey(), body: { wallet_name: '' } });

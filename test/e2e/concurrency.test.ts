@@ -8,6 +8,15 @@ import { balances, call, ends, fundedAccount, transactionWhen } from './support'
 const erc20 = parseAbi(['function balanceOf(address) view returns (uint256)']);
 const recipient = '0x000000000000000000000000000000000000bEEF';
 
+/** As by a client that repeats what was not carried out: of so many at once some may get no connection to the database in time. */
+const decided = (body: object) => {
+  const request = { body, headers: { 'idempotency-key': randomUUID() } };
+  return waitFor(async () => {
+    const answer = await call('POST', '/transfer', request);
+    return answer.status !== 503 && answer.body.code !== 'idempotency_in_progress' && answer;
+  });
+};
+
 test('20 concurrent POST /transfer with one Idempotency-Key: one transaction, one on-chain transfer, equal answers', async () => {
   const account = await fundedAccount('ethereum', { ETH: '1', USDC: '100' });
   const to = randomAddress() as Address;
@@ -38,7 +47,7 @@ test('50 transfers with funds for 20: exactly 20 are accepted, the balance never
   const account = await fundedAccount('ethereum', { ETH: '50', USDC: '20' });
   const body = { from_address: account.address, to_address: recipient, chain: 'ethereum', token_symbol: 'USDC', amount: '1' };
   const watch = watchBalance(account.account_id);
-  const answers = await Promise.all(Array.from({ length: 50 }, () => call('POST', '/transfer', { body })));
+  const answers = await Promise.all(Array.from({ length: 50 }, () => decided(body)));
 
   const accepted = answers.filter(({ status }) => status === 202);
   const refused = answers.filter(({ status }) => status !== 202);
@@ -51,8 +60,7 @@ test('50 transfers with funds for 20: exactly 20 are accepted, the balance never
   expect(transfers.map(({ status }) => status)).toEqual(Array(20).fill('CONFIRMED'));
   expect(await watch.stop()).toBeGreaterThanOrEqual(0);
   expect((await balances(account.account_id, 'ethereum')).USDC).toEqual({ balance: '0', locked_balance: '0' });
-  // the tests of the command line, which run at the same time, spoil an account for a moment
-  await waitFor(async () => (await ledgerDifferences()).length === 0, { timeoutMs: 30_000 });
+  expect(await ledgerDifferences()).toEqual([]);
 });
 
 /** Lowest balance seen while it runs. */
@@ -61,8 +69,9 @@ function watchBalance(accountId: string): { stop(): Promise<number> } {
   let lowest = Number.POSITIVE_INFINITY;
   const watching = (async () => {
     while (running) {
-      const { USDC } = await balances(accountId, 'ethereum');
-      lowest = Math.min(lowest, Number(USDC?.balance), Number(USDC?.locked_balance));
+      // no answer says nothing
+      const USDC = (await balances(accountId, 'ethereum').catch(() => null))?.USDC;
+      if (USDC) lowest = Math.min(lowest, Number(USDC.balance), Number(USDC.locked_balance));
       await new Promise((resolve) => setTimeout(resolve, 200));
     }
   })();

@@ -13,16 +13,20 @@ import { call, fundedAccount } from './support';
 const documents = ['README.md', 'docs/integration.md', 'docs/webhooks.md'];
 /** What is not run here, by its first words, and why. All other code is. */
 const notRun: Record<string, string> = {
+  'eval "$(docker compose --env-file try.env run': 'needs an engine: `npm run test:deploy` runs it without one',
   'npm ci && npm run demo': 'steps of .ci/run, which would install the packages under this test',
   'curl -X POST $base/webhooks': 'its url has to lead to a public address, which takes a network; api.test.ts creates webhooks',
 };
 
 const isNotRun = ({ code }: ShellBlock): boolean => Object.keys(notRun).some((words) => code.startsWith(words));
+/** What the code after it needs, in the same shell. */
+const isStart = ({ who }: ShellBlock): boolean => who === 'dev';
 const blocks = documents.flatMap(shellBlocks);
 const named = (of: ShellBlock[]) => of.map((block): [string, ShellBlock] => [`${block.document}: ${block.section}`, block]);
 /** The user's code of the second factor. */
 const mfaCode = '"mfa_code":"123456"';
-const timeoutMs = 200_000;
+/** Each needs a key of the nodes, deposits and a transfer at most, which all files of the run wait for. */
+const timeoutMs = 800_000;
 const keptCharacters = 20_000;
 
 /** A folder from which `npm run` and ./.dev/stack.json are found as from the project's. */
@@ -86,12 +90,15 @@ test('what is not run here is in the documents', () => {
 const run = blocks.filter((block) => !isNotRun(block));
 
 describe('README.md', () => {
-  const ofReadme = run.filter(({ document }) => document === 'README.md');
+  const all = run.filter(({ document }) => document === 'README.md');
+  const ofReadme = all.filter((block) => !isStart(block));
+  const startOf = (block: ShellBlock): string => all.filter((it) => isStart(it) && it.section === block.section)[0]?.code ?? '';
 
   it('has a first transfer', () => expect(ofReadme.map(({ section }) => section)).toContain('The first transfer'));
 
-  test.each(named(ofReadme))('%s', async (_name, { section, code }) => {
-    const output = await runShell(code);
+  test.each(named(ofReadme))('%s', async (_name, block) => {
+    const { section, code } = block;
+    const output = await runShell(`${startOf(block)}${code}`);
     const answers = output.split('\n').filter((line) => line.startsWith('{'));
     if (section === 'The first transfer') expect(answers.at(-1)).toContain('"status":"CONFIRMED"');
   });

@@ -8,7 +8,7 @@ import { getFamily } from '../../src/chains/families';
 import { nodeIndexes } from '../../src/messages/nodes';
 import { sharedWallet, stack, waitFor } from '../stack/client';
 import { attestedKey, type KnownNodes } from '../verify-attestations';
-import { addAsset, balances, call, fundedAccount, newAccount, transferAndWait, transactionWhen } from './support';
+import { addAsset, balances, call, fundedAccount, newAccount, transferAndWait } from './support';
 
 const erc20 = parseAbi(['function balanceOf(address) view returns (uint256)']);
 const chain = (name: string) => createPublicClient({ transport: http(stack().chains[name]?.rpc) });
@@ -50,13 +50,10 @@ describe('on EVM, beside what is the same on every chain', () => {
       token_symbol: 'USDC',
       amount: '4',
     });
-    const received = await waitFor(
-      async () => {
-        const { body } = await call('GET', `/transactions?account_id=${to.account_id}`);
-        return body.data.find((item: { status: string }) => item.status === 'CONFIRMED');
-      },
-      { timeoutMs: 30_000 },
-    );
+    const received = await waitFor(async () => {
+      const { body } = await call('GET', `/transactions?account_id=${to.account_id}`);
+      return body.data.find((item: { status: string }) => item.status === 'CONFIRMED');
+    });
     expect(received).toMatchObject({ transaction_type: 'INBOUND', tx_hash: sent.tx_hash, amount: '4', token_symbol: 'USDC' });
     expect((await balances(to.account_id, 'ethereum')).USDC?.balance).toBe('4');
   });
@@ -75,18 +72,6 @@ describe('on EVM, beside what is the same on every chain', () => {
     });
     expect(transfer).toMatchObject({ status: 'FAILED', tx_hash: null, failure: { code: 'would_revert' } });
     expect((await balances(account.account_id, 'ethereum')).ETH).toEqual({ balance: '1', locked_balance: '0' });
-  });
-
-  test('a live status while it runs, none once it has ended', async () => {
-    const account = await fundedAccount('ethereum', { ETH: '1' });
-    const { body } = await call('POST', '/transfer', {
-      body: { from_address: account.address, to_address: outside(), chain: 'ethereum', token_symbol: 'ETH', amount: '0.1' },
-    });
-    // accepted before its workflow has started
-    const live = await waitFor(async () => (await call('GET', `/transactions/${body.tx_id}`)).body.live);
-    expect(live).toEqual({ step: expect.any(String), attempt: expect.any(Number), detail: expect.any(String) });
-    const ended = await transactionWhen(body.tx_id, ['CONFIRMED']);
-    expect(ended.live).toBeNull();
   });
 
   test('the shared wallet has one key and is ACTIVE', async () => {

@@ -12,25 +12,27 @@ const groups = { api: 'api', worker: 'worker', authoriser: 'authoriser', mpc: 'm
 /** Metrics of each process, by its name and number. */
 const pages = new Map<string, string>();
 beforeAll(async () => {
-  // an answer of the API, a session of the nodes, settlers; then a round of what is read every 15 and every 30 seconds
+  // an answer of the API, a session of the nodes, settlers; then a round of what is read every 15 and every 30 seconds, which a busy machine
+  // may miss: it is stale then, or a node not ready, until the next one
   await sharedWallet();
   await waitFor(
     async () => {
       for (const [group, name] of Object.entries(groups))
         for (const [index, pid] of pids(group).entries())
           pages.set(`${name} ${index + 1}`, await (await ownPage(environmentOf(pid), '/metrics')).text());
-      return expected.every((metric) => samplesOf(metric).length > 0);
+      const isBad = [...samplesOf('gateway_collection_stale', / 1$/), ...samplesOf('gateway_signing_node_ready', / 0$/)];
+      return isBad.length === 0 && expected.every((metric) => samplesOf(metric).length > 0);
     },
-    { timeoutMs: 120_000, intervalMs: 2_000 },
+    { timeoutMs: 180_000, intervalMs: 2_000 },
   ).catch(() => undefined);
-}, 180_000);
+});
 
 const all = () => [...pages.values()].join('\n');
 /** Of the lines with a value. */
-const samplesOf = (metric: string) =>
+const samplesOf = (metric: string, value = / /) =>
   all()
     .split('\n')
-    .filter((line) => new RegExp(`^${metric}(\\{| )`).test(line));
+    .filter((line) => new RegExp(`^${metric}(\\{| )`).test(line) && value.test(line));
 const asked = [
   ...new Set([...rules, ...panelExpressions].flatMap(({ expr }) => selectorsOf(expr).map(({ metric }) => metric))),
 ].filter((metric) => metric !== 'up');

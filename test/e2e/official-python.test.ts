@@ -28,7 +28,7 @@ const interpreter = officialPython();
     buyer = pythonBuyer(python);
     inPython = await pythonSeller(python, payTo);
     inExpress = await sellers['@x402/express'](onEvm(payTo));
-  }, 600_000);
+  });
   afterAll(async () => {
     await buyer.close();
     await inPython.close();

@@ -26,14 +26,14 @@ let [settler, payTo] = ['', ''];
 // skipped: the local chain has no package for every machine (litesvm), or `npm ci --prefix test/official --ignore-scripts` was not run
 (isInstalled && chain in stack().chains ? describe : describe.skip)('on Solana', () => {
   beforeAll(async () => {
-    settler = await waitFor(() => stack().settlers[chain], { timeoutMs: 420_000, intervalMs: 500 });
+    settler = await waitFor(() => stack().settlers[chain], { timeoutMs: 900_000, intervalMs: 500 });
     payTo = (await newSolanaPayer()).address;
     await waitFor(async () => {
       const { body } = await api().request<{ kinds: { network: string }[] }>('GET', '/x402/supported');
       return body.kinds.some(({ network }) => network === caip2);
     });
-  }, 600_000);
-  afterAll(async () => expect(await ledgerDifferences()).toEqual([]), 120_000);
+  }, 1_200_000);
+  afterAll(async () => expect(await ledgerDifferences()).toEqual([]));
 
   const earnings = (): Promise<bigint> => tokensOnSolana('USDC', payTo);
 
@@ -59,19 +59,15 @@ let [settler, payTo] = ['', ''];
     beforeEach(() => void (seller.asked.length = 0));
     afterAll(() => seller.close());
 
-    test.each(solanaRoutes)(
-      '$path is sold',
-      async ({ path, asked }) => {
-        const [before, buyer] = [await earnings(), await newSolanaPayer()];
-        const answer = await buyOnSolana(buyer, `${seller.url}${path}`);
-        await expectSold(answer, buyer.address, path);
-        expect(answer.settled).toMatchObject({ network: caip2, amount: cost });
-        expect(seller.asked).toEqual(asked);
-        expect((await earnings()) - before).toBe(BigInt(cost));
-        expect(await tokensOnSolana('USDC', buyer.address)).toBe(1_000_000n - BigInt(cost));
-      },
-      180_000,
-    );
+    test.each(solanaRoutes)('$path is sold', async ({ path, asked }) => {
+      const [before, buyer] = [await earnings(), await newSolanaPayer()];
+      const answer = await buyOnSolana(buyer, `${seller.url}${path}`);
+      await expectSold(answer, buyer.address, path);
+      expect(answer.settled).toMatchObject({ network: caip2, amount: cost });
+      expect(seller.asked).toEqual(asked);
+      expect((await earnings()) - before).toBe(BigInt(cost));
+      expect(await tokensOnSolana('USDC', buyer.address)).toBe(1_000_000n - BigInt(cost));
+    });
 
     test('who has no money gets nothing', async () => {
       const before = await earnings();
@@ -99,7 +95,7 @@ let [settler, payTo] = ['', ''];
       });
       expect((await earnings()) - before).toBe(BigInt(cost));
       expect((await balances(account.account_id, chain)).USDC).toEqual({ balance: '0.999', locked_balance: '0' });
-    }, 240_000);
+    });
   });
 
   const testV1 = packagesV1 ? test : test.skip;
@@ -107,21 +103,17 @@ let [settler, payTo] = ['', ''];
   testV1.each([
     ['x402 1.2', (buyer: KeyPairSigner, url: string) => buyV1(buyer, url, { svmConfig: { rpcUrl: solanaOfStack().rpc } })],
     ['@x402/fetch', buyOnSolana],
-  ])(
-    'x402-express 1.2 sells to %s',
-    async (_name, buy) => {
-      const path = '/sold';
-      const asset = { address: solanaOfStack().tokens.USDC, decimals: 6 };
-      const routes = { [`GET ${path}`]: { price: { amount: cost, asset }, network: chain } };
-      const seller = await sellerV1(payTo, routes, path);
-      try {
-        const [before, buyer] = [await earnings(), await newSolanaPayer()];
-        await expectSold(await buy(buyer, `${seller.url}${path}`), buyer.address, path);
-        expect((await earnings()) - before).toBe(BigInt(cost));
-      } finally {
-        await seller.close();
-      }
-    },
-    180_000,
-  );
+  ])('x402-express 1.2 sells to %s', async (_name, buy) => {
+    const path = '/sold';
+    const asset = { address: solanaOfStack().tokens.USDC, decimals: 6 };
+    const routes = { [`GET ${path}`]: { price: { amount: cost, asset }, network: chain } };
+    const seller = await sellerV1(payTo, routes, path);
+    try {
+      const [before, buyer] = [await earnings(), await newSolanaPayer()];
+      await expectSold(await buy(buyer, `${seller.url}${path}`), buyer.address, path);
+      expect((await earnings()) - before).toBe(BigInt(cost));
+    } finally {
+      await seller.close();
+    }
+  });
 });

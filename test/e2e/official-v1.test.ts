@@ -16,7 +16,7 @@ const path = '/sold';
     const asset = { address: paidOn().usdc, decimals: 6, eip712: { name: 'USD Coin', version: '2' } };
     const routes = { [`GET ${path}`]: { price: { amount: '1000', asset }, network: 'base' } };
     seller = await sellerV1(payTo, routes, path);
-  }, 600_000);
+  });
   afterAll(() => seller.close());
 
   test.each([

@@ -26,7 +26,7 @@ beforeAll(async () => {
   settler = await untilSettling();
   await fund(paidChain, 'USDC', allowing.address, '1');
   await approvePermit2(allowing);
-}, 600_000);
+});
 
 describe.each(Object.entries(sellers))('%s', (_name, start) => {
   let seller: Seller;
@@ -97,4 +97,4 @@ describe.each(Object.entries(sellers))('%s', (_name, start) => {
 
 afterAll(async () => {
   expect(await ledgerDifferences()).toEqual([]);
-}, 120_000);
+});

@@ -3,6 +3,8 @@ import { type Address, createWalletClient, encodeFunctionData, erc20Abi, type He
 import type { PrivateKeyAccount } from 'viem';
 import { devChain } from '../../dev/chain';
 import { permit2Address } from '../../src/chains/evm/payments/contracts';
+import { schemesOf } from '../../src/chains/payment-methods';
+import { loadRegistry } from '../../src/chains/registry';
 import { account } from '../integration/dev/payers';
 import { api, fund, stack, waitFor } from '../stack/client';
 import { signed } from '../x402';
@@ -21,7 +23,16 @@ export function paidOn(): { rpc: string; usdc: Address; tokens: Record<PaidToken
 
 /** The primary settler; the key of the house is generated once the stack runs. */
 export const findSettler = (): Promise<Address> =>
-  waitFor(() => stack().settlers[paidChain] as Address | undefined, { timeoutMs: 420_000, intervalMs: 500 });
+  waitFor(() => stack().settlers[paidChain] as Address | undefined, { timeoutMs: 540_000, intervalMs: 500 });
+
+/** Resolves when every chain of the stack has its settler on which payments are settled: no key of the house is generated any more. */
+export async function allSettlers(): Promise<void> {
+  const names = Object.keys(stack().chains).filter((name) => {
+    const { family } = loadRegistry('local', [name]).get(name);
+    return schemesOf(family).length > 0;
+  });
+  await waitFor(() => names.every((name) => stack().settlers[name]), { timeoutMs: 900_000, intervalMs: 500 });
+}
 
 /** A payer with 1 USDC, or of another token: it has neither coins nor given Permit2 an allowance. */
 export async function newPayer(

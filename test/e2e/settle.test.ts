@@ -36,7 +36,7 @@ beforeAll(async () => {
   settler = await untilSettling();
   await fund(paidChain, 'USDC', payer.address, '10');
   await approvePermit2(payer);
-}, 600_000);
+});
 
 test.each<Kind>(['eip3009 V1', 'eip3009', 'permit2', 'upto'])(
   '%s: it is paid once, and answered alike ever after',
@@ -81,7 +81,7 @@ test('100 payments, 16 at a time, are all paid', async () => {
   expect(answers.filter(({ success }) => !success)).toEqual([]);
   expect(new Set(answers.map(({ transaction }) => transaction)).size).toBe(100);
   expect((await usdcOf(payTo)) - before).toBe(100_000n);
-}, 400_000);
+});
 
 describe('upto', () => {
   const asked = (body: JsonObject, amount: string) => change(body, { 'required.amount': amount });
@@ -144,4 +144,4 @@ test('a name of a payment is of that payment', async () => {
 
 afterAll(async () => {
   expect(await ledgerDifferences()).toEqual([]);
-}, 120_000);
+});

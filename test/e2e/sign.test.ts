@@ -18,7 +18,7 @@ beforeAll(async () => {
   await untilSettling();
   payer = await fundedAccount('base', { USDC: '5' });
   seller = await sellers['@x402/express'](onEvm(payTo));
-}, 600_000);
+});
 afterAll(async () => {
   await seller.close();
   expect(await ledgerDifferences()).toEqual([]);
@@ -59,29 +59,25 @@ test.each([
   ['/exact/evm/eip3009/upfront', '0.001', '0.001'],
   ['/exact/evm/permit2-eip2612GasSponsoring', '0.001', '0.001'],
   ['/upto/evm/permit2-eip2612GasSponsoring', '0.002', '0.001'],
-])(
-  '%s is bought: %s held, %s paid',
-  async (path, held, paid) => {
-    const [before, earned] = [await balances(payer.account_id, 'base'), await usdcOf(payTo)];
-    const { txId, header } = await signFor(path);
-    expect((await balances(payer.account_id, 'base'))['USDC']?.locked_balance).toBe(held);
-    const answer = await bought(await fetch(`${seller.url}${path}`, { headers: { [header?.name ?? '']: header?.value ?? '' } }));
-    expect(answer).toMatchObject({
-      ...{ status: 200, body: { sold: path } },
-      settled: { success: true, payer: payer.address },
-    });
-    const ended = await transactionWhen(txId, ['CONFIRMED', 'FAILED', 'NEEDS_ATTENTION']);
-    expect(ended).toMatchObject({
-      ...{ status: 'CONFIRMED', transaction_type: 'X402_SIGN', from_address: payer.address, to_address: payTo, amount: held },
-      ...{ tx_hash: answer.settled?.transaction, fee: { amount: '0', symbol: 'ETH' } },
-    });
-    expect((await usdcOf(payTo)) - earned).toBe(BigInt(Number(paid) * 1e6));
-    const after = await balances(payer.account_id, 'base');
-    expect(after['USDC']?.locked_balance).toBe('0');
-    expect(Number(before['USDC']?.balance) - Number(after['USDC']?.balance)).toBeCloseTo(Number(paid), 9);
-  },
-  120_000,
-);
+])('%s is bought: %s held, %s paid', async (path, held, paid) => {
+  const [before, earned] = [await balances(payer.account_id, 'base'), await usdcOf(payTo)];
+  const { txId, header } = await signFor(path);
+  expect((await balances(payer.account_id, 'base'))['USDC']?.locked_balance).toBe(held);
+  const answer = await bought(await fetch(`${seller.url}${path}`, { headers: { [header?.name ?? '']: header?.value ?? '' } }));
+  expect(answer).toMatchObject({
+    ...{ status: 200, body: { sold: path } },
+    settled: { success: true, payer: payer.address },
+  });
+  const ended = await transactionWhen(txId, ['CONFIRMED', 'FAILED', 'NEEDS_ATTENTION']);
+  expect(ended).toMatchObject({
+    ...{ status: 'CONFIRMED', transaction_type: 'X402_SIGN', from_address: payer.address, to_address: payTo, amount: held },
+    ...{ tx_hash: answer.settled?.transaction, fee: { amount: '0', symbol: 'ETH' } },
+  });
+  expect((await usdcOf(payTo)) - earned).toBe(BigInt(Number(paid) * 1e6));
+  const after = await balances(payer.account_id, 'base');
+  expect(after['USDC']?.locked_balance).toBe('0');
+  expect(Number(before['USDC']?.balance) - Number(after['USDC']?.balance)).toBeCloseTo(Number(paid), 9);
+});
 
 test('asked for again under the same key it is the same payment', async () => {
   const body = toRequest(await askPrice('/exact/evm/eip3009'));
@@ -100,7 +96,7 @@ test('what nobody carries out is unlocked once it can be carried out no more', a
   const { body } = await sign({ x402Version: 2, payer: payer.address, paymentRequirements });
   const failed = await transactionWhen(body.txId as string, ['FAILED', 'NEEDS_ATTENTION'], 180_000);
   expect(failed).toMatchObject({ status: 'FAILED', tx_hash: null, failure: { code: 'expired' } });
-}, 200_000);
+});
 
 test('what a token or a seller does not take is refused, naming the field, and nothing is held', async () => {
   const { accepts } = await askPrice('/exact/evm/eip3009');

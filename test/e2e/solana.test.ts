@@ -77,7 +77,7 @@ async function logsOf(id: string): Promise<readonly string[]> {
   });
 
   test('a payment that its payer has signed is settled by the signing nodes, once', async () => {
-    const settler = await waitFor(() => stack().settlers[chain], { timeoutMs: 240_000, intervalMs: 500 });
+    const settler = await waitFor(() => stack().settlers[chain], { timeoutMs: 900_000, intervalMs: 500 });
     const secret = ed25519.utils.randomSecretKey();
     const signer = await createKeyPairSignerFromPrivateKeyBytes(secret);
     const payer = { secret, signer, address: signer.address };
@@ -104,7 +104,7 @@ async function logsOf(id: string): Promise<readonly string[]> {
     expect(first).toMatchObject({ success: true, network: caip2, payer: payer.address, amount: '1000' });
     expect(answers[1]).toEqual(first);
     await waitFor(async () => (await balances(seller.account_id, chain)).USDC?.balance === '1.001');
-  }, 400_000);
+  }, 1_200_000);
 });
 
 interface Listed {

@@ -24,7 +24,7 @@ beforeAll(async () => {
   const { tokens } = stack().chains[chain] as { tokens: Record<string, string> };
   ({ rpc } = stack().chains[chain] as { rpc: string });
   usdc = tokens['USDC'] as Hex;
-}, 600_000);
+});
 
 const settle = async (body: JsonObject) =>
   (await api('demo').request<JsonObject>('POST', '/x402/settle', { body, headers: { Prefer: 'wait=60' } })).body;
@@ -104,4 +104,4 @@ test('what is offered', async () => {
 
 afterAll(async () => {
   expect(await ledgerDifferences()).toEqual([]);
-}, 120_000);
+});

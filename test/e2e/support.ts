@@ -65,7 +65,7 @@ export async function fundedAccount(
       const have = await balances(account.account_id, chain, client);
       return Object.entries(amounts).every(([symbol, amount]) => have[symbol]?.balance === amount);
     },
-    { timeoutMs: 60_000 },
+    { timeoutMs: 120_000 },
   );
   return account;
 }
@@ -84,7 +84,7 @@ export async function accountWith(
   for (const amount of amounts) await fund(chain, symbol, account.address, amount);
   const sum = amounts.reduce((total, amount) => total + parseUnits(amount, decimals), 0n);
   await waitFor(async () => (await balances(account.account_id, chain))[symbol]?.balance === formatUnits(sum, decimals), {
-    timeoutMs: 90_000,
+    timeoutMs: 120_000,
   });
   return account;
 }

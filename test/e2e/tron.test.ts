@@ -62,7 +62,7 @@ const sun = (amount: string) => Math.round(Number(amount) * 1e6);
     expect(coins?.locked_balance).toBe('0');
     expect(sun(coins?.balance ?? '')).toBe(900_000_000 - fees);
     expect(await tronWeb().trx.getBalance(account.address)).toBe(900_000_000 - fees);
-  }, 600_000);
+  });
 
   test('a memo on the chain has to be there, and not too long', async () => {
     const account = await fundedAccount(chain, { TRX: '50' });
@@ -83,7 +83,7 @@ const sun = (amount: string) => Math.round(Number(amount) * 1e6);
     await faults.delay();
     try {
       const { body } = await call('POST', '/transfer', { body: pay(account.address) });
-      await transactionWhen(body.tx_id as string, ['SUBMITTED'], 60_000);
+      await transactionWhen(body.tx_id as string, ['SUBMITTED'], 120_000);
       // the highest penalty of the dynamic energy model
       await simulator.call('contract', { address: usdt(), energyFactor: 34_000 });
       await faults.resume();

@@ -40,7 +40,7 @@ beforeAll(async () => {
     },
     { timeoutMs: 60_000 },
   );
-}, 600_000);
+});
 afterAll(async () => {
   expect(await ledgerDifferences()).toEqual([]);
 });
@@ -52,14 +52,14 @@ async function withdrawn(to: string, ...options: string[]) {
       const answer = await settlers('withdraw', settler.settler_id, '--to', to, '--yes', ...options);
       return answer.code === 0 && answer;
     },
-    { timeoutMs: 60_000, intervalMs: 1_000 },
+    { timeoutMs: 120_000, intervalMs: 1_000 },
   );
   return waitFor(
     async () => {
       const shown = await json('transfers', 'show', String(row.tx_id));
       return ['CONFIRMED', 'FAILED'].includes(shown.status as string) && shown;
     },
-    { timeoutMs: 90_000, intervalMs: 500 },
+    { timeoutMs: 180_000, intervalMs: 500 },
   );
 }
 
@@ -74,7 +74,7 @@ test('nothing goes where the nodes know of no destination', async () => {
   expect(await withdrawn(to, '--amount', '0.5')).toMatchObject({ status: 'FAILED', failure_code: 'node_policy' });
   expect(await balanceOf(to)).toBe(0n);
   expect(await balanceOf(settler.address)).toBeGreaterThan(10n ** 18n);
-}, 200_000);
+});
 
 test('all of it goes to one that they know, and the settler is used again', async () => {
   const before = await balanceOf(houseDestination);
@@ -82,4 +82,4 @@ test('all of it goes to one that they know, and the settler is used again', asyn
   expect((await balanceOf(houseDestination)) - before).toBeGreaterThan(19n * 10n ** 17n);
   expect(await balanceOf(settler.address)).toBeLessThan(10n ** 17n);
   expect((await settlers('resume', settler.settler_id)).row.status).toBe('ACTIVE');
-}, 200_000);
+});

@@ -15,7 +15,7 @@ beforeAll(async () => {
   settler = await findSettler();
   await fund(paidChain, 'USDC', payer.address, '1');
   await approvePermit2(payer);
-}, 600_000);
+});
 
 const verify = (body: unknown, name: 'demo' | 'other' = 'demo') =>
   api(name).request<Record<string, unknown>>('POST', '/x402/verify', { body: body as object });

@@ -1,4 +1,5 @@
 import { Agent, request as httpRequest } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { AnswerCheck, cachingOf, type Document, type NamedOperation, operationsOf } from '../openapi';
@@ -17,6 +18,8 @@ export interface Target {
   sends?: (operation: NamedOperation, request: HttpRequest) => boolean;
   /** Last changes to a request: values that are not known when requests are generated, such as the code of a second factor. */
   finish?: (operation: NamedOperation, request: HttpRequest) => HttpRequest | Promise<HttpRequest>;
+  /** For so long a request is sent again that is answered 503 with Retry-After: others keep the server busy. 0 unless given. */
+  retryForMs?: number;
 }
 
 /** How often each status was answered, by operation. */
@@ -45,7 +48,7 @@ async function checkOperation(target: Target, operation: NamedOperation, runs: n
   const statuses: Record<string, number> = {};
   const property = fc.asyncProperty(requestsOf(operation, target.known), async (request) => {
     if (target.sends?.(operation, request) === false) return;
-    const answer = await send(target, (await target.finish?.(operation, request)) ?? request);
+    const answer = await sendPatiently(target, (await target.finish?.(operation, request)) ?? request);
     statuses[answer.status] = (statuses[answer.status] ?? 0) + 1;
     const wrong = complaintOf(check, operation, answer);
     if (wrong) throw new Error(wrong);
@@ -116,6 +119,15 @@ function complaintOf(check: AnswerCheck, operation: NamedOperation, answer: Http
   return /select |insert |\bat .*\.[tj]s|postgres|ECONN/i.test(JSON.stringify({ ...problem, instance: '' }))
     ? `${operation.name} ${status} exposes internals: ${JSON.stringify(body)}`
     : null;
+}
+
+async function sendPatiently(target: Target, request: HttpRequest): Promise<HttpAnswer> {
+  for (const until = Date.now() + (target.retryForMs ?? 0); ;) {
+    const answer = await send(target, request);
+    const seconds = answer.headers.get('retry-after');
+    if (answer.status !== 503 || seconds === null || Date.now() >= until) return answer;
+    await delay(Number(seconds) * 1_000);
+  }
 }
 
 /** Not fetch, which normalises paths and headers. */

@@ -9,8 +9,8 @@ import type { WalletView } from '../../src/wallets/schema';
 export type { Answer } from './api-client';
 export { send } from './api-client';
 
-/** A key generation takes some 11 seconds of processor time. */
-const walletTimeoutMs = 120_000;
+/** A key generation takes some 11 seconds of processor time, and at the start of a run there are several at once. */
+const walletTimeoutMs = 420_000;
 
 /** The running stack. Read from its file every time: pids change when a process is killed. */
 export function stack(): StackFile {
@@ -52,10 +52,13 @@ export function fund(chain: string, symbol: string, address: string, amount: str
   return fundOn(stack(), chain, symbol, address, amount);
 }
 
-/** Polls until the function returns something other than undefined, null or false. Errors count as "not yet" and end up in the message. */
+/**
+ * Polls until the function returns something other than undefined, null or false. Errors count as "not yet" and end up in the message. The time limit
+ * only ends a wait that is in vain: on a machine that is busy with other test files a deposit alone takes half a minute.
+ */
 export async function waitFor<T>(
   fn: () => Promise<T> | T,
-  { timeoutMs = 30_000, intervalMs = 200 } = {},
+  { timeoutMs = 90_000, intervalMs = 200 } = {},
 ): Promise<NonNullable<Exclude<T, false>>> {
   const deadline = Date.now() + timeoutMs;
   let last: unknown;
@@ -87,7 +90,7 @@ export async function killProcess(part: string, index = 0): Promise<void> {
       const pids = stack().processes[part] ?? [];
       return pids.length === count && !pids.includes(pid);
     },
-    { timeoutMs: 15_000, intervalMs: 20 },
+    { timeoutMs: 60_000, intervalMs: 20 },
   );
 }
 
@@ -109,15 +112,15 @@ async function activeWallet(client: ApiClient, walletId: string): Promise<Wallet
 }
 
 /** While the nodes generate the keys of wallets, the key of an account may take longer than a request waits for it: nothing is created then. */
-const accountTries = 8;
+const accountTriesMs = 420_000;
 
 export async function createAccount(walletId: string, chain: string, clientName: ClientName = 'demo'): Promise<AccountView> {
-  for (let tries = 1; ; tries += 1) {
+  for (const until = Date.now() + accountTriesMs; ;) {
     const { status, body } = await api(clientName).request<AccountView>('POST', '/accounts', {
       body: { wallet_id: walletId, chain },
     });
     if (status === 201) return body;
-    if (status !== 503 || tries === accountTries) throw new Error(`POST /accounts answered ${status}: ${JSON.stringify(body)}`);
+    if (status !== 503 || Date.now() >= until) throw new Error(`POST /accounts answered ${status}: ${JSON.stringify(body)}`);
     await new Promise((resolve) => setTimeout(resolve, 1_000));
   }
 }

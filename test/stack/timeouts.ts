@@ -1,2 +1,2 @@
 /** A test on the whole stack waits for blocks, restarts and key generations; each wait inside has its own, shorter limit. */
-jest.setTimeout(240_000);
+jest.setTimeout(900_000);

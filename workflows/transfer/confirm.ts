@@ -1,7 +1,7 @@
 import { type ChainObservation, maxReplacements } from '../../src/messages/transfer';
 import { runbook } from '../progress';
 import { askChain } from './ask-chain';
-import { type Next, park } from './next';
+import { type Next, park, parkForNow } from './next';
 import type { TransferState } from './state';
 
 /** Attempts on one reservation before an operator is asked. */
@@ -77,7 +77,11 @@ function whenStuck(state: TransferState): Next {
   state.polls.reset();
   if (rules.stuck === 'rebroadcast') {
     // an abandoned one is only waited for: it expires
-    return state.isAbandoned ? { next: 'confirm' } : { next: 'broadcast', attempt: state.lastAttempt, tries: 2 };
+    if (state.isAbandoned) return { next: 'confirm' };
+    const sent: Next = { next: 'broadcast', attempt: state.lastAttempt, tries: 2 };
+    // these bytes expire, and what takes their place may be taken
+    const isRefused = state.unsent?.passing === 'view' && !state.isTimed;
+    return state.unsent && isRefused ? parkForNow('broadcast_rejected', state.unsent.reason, sent) : sent;
   }
   if (state.isAbandoned && rules.abandoned === 'expiry') return { next: 'confirm' };
   const again: Next = { next: 'broadcast', attempt: state.lastAttempt, tries: 1 };

@@ -3,7 +3,7 @@ import type { ChainObservation, HeldTransfer, PossibleUpdates } from '../../src/
 import type { FailureCode } from '../../src/platform/codes';
 import { WorkflowProgress } from '../progress';
 import { PollBackoff } from './poll-backoff';
-import { unknownAgainMs } from './waits';
+import { patienceMs } from './waits';
 
 /** Observations kept: each contains the whole state, so only the newest matter. */
 const keptObservations = 50;
@@ -105,8 +105,7 @@ export class TransferState {
 
   /** Milliseconds in no block until something is done about it. */
   get patienceMs(): number {
-    const { stuckAfterMs } = this.transfer;
-    return this.unsent?.passing === 'unknown' ? Math.min(stuckAfterMs, unknownAgainMs) : stuckAfterMs;
+    return patienceMs(this.transfer.stuckAfterMs, this.unsent?.passing);
   }
 
   /**

@@ -20,7 +20,16 @@ export const reserveWaits = (blockTimeMs: number): ReserveWaits => ({
 });
 
 /** Before what nodes have refused in words that nobody knows is sent again. */
-export const unknownAgainMs = minute;
+const unknownAgainMs = minute;
+
+/** How long what every node refuses for a passing reason is sent again, where a higher fee would not help; then an operator is told. */
+const refusedForMs = 10 * minute;
+
+/** How long a transfer may be in no block until something is done about it. `refused`: no node has taken it yet, and a higher fee would not help. */
+export function patienceMs(stuckAfterMs: number, refused?: 'view' | 'unknown'): number {
+  if (!refused) return stuckAfterMs;
+  return Math.min(stuckAfterMs, refused === 'unknown' ? unknownAgainMs : refusedForMs);
+}
 
 /** Before what has parked a transfer for now is tried again: the nodes may be in order by then. */
 export const triedAgainMs = (stuckAfterMs: number): number => Math.min(10 * minute, 5 * stuckAfterMs);

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../endpoints';
+import type { Offered } from '../offer';
 import type { Hex } from '../types';
-import type { SendOutcome } from './broadcast';
 
 /** A transaction, with its block on the main chain; null: it is in the pool. */
 export interface FoundTransaction {
@@ -27,7 +27,7 @@ export interface BitcoinBackend extends Endpoint {
   /** The same as `transaction`; null: it does not wait any more. */
   poolTransaction(id: string): Promise<Buffer | null>;
   /** Safe to repeat. */
-  send(bytes: Hex, id: string): Promise<SendOutcome>;
+  send(bytes: Hex, id: string): Promise<Offered>;
   /** Satoshis per virtual byte, rounded up; null: it has seen too few blocks to say. */
   feeRate(): Promise<bigint | null>;
 }

@@ -1,59 +1,107 @@
+import type { Offered } from '../offer';
 import type { Hex } from '../types';
+import { unknownReason } from '../unknown-words';
 import { assertTaken } from './answers';
 import { NodeRefusal, type RpcCall } from './rpc';
 
-/** What one node says of a transaction; `isOfNode`: by what this node has in its pool or lets pass, so that another one may take it. */
-export type SendOutcome = { outcome: 'accepted' } | { outcome: 'rejected'; reason: string; isOfNode: boolean };
+interface Rejection {
+  pattern: RegExp;
+  /** What is stored. */
+  reason: string;
+  /** Another node may take it, or this one later; `price`: or at a higher fee. Absent: these bytes are refused for good. */
+  passing?: 'price' | 'view';
+  /** What the operator of this node has set: another one may take it. */
+  isOfNode?: true;
+}
 
-/** Messages of Bitcoin Core and btcd, with the reason that is stored; the first that matches counts. */
-const rejectionPatterns: { pattern: RegExp; reason: string; isOfNode?: true }[] = [
-  {
-    pattern: /min relay fee|mempool min fee|insufficient priority|under the required/i,
-    reason: 'the fee is below what the node relays',
-    isOfNode: true,
-  },
-  {
-    pattern: /insufficient fee|insufficient absolute fee|rejecting replacement|replacement/i,
-    reason: 'the fee is too low for a replacement',
-  },
-  {
-    pattern: /missing-?inputs|missingorspent|orphan|unspent|double ?spend|conflict/i,
-    reason: 'an input is spent or unknown',
-    isOfNode: true,
-  },
+/**
+ * Messages of Bitcoin Core (src/validation.cpp, src/policy, src/common/messages.cpp) and btcd (mempool, blockchain); the first that fits counts.
+ * Words that are not here may stand for what passes.
+ */
+const rejections: readonly Rejection[] = [
+  { pattern: /script-verify|failed to validate input|signature/i, reason: 'a signature was refused' },
   { pattern: /dust/i, reason: 'an output is too small to be relayed' },
   {
-    pattern: /too-long-mempool-chain|descendants|ancestors/i,
+    pattern: /already (known|exists|have)|already-(known|in-mempool)|already in (utxo|the )|same-nonwitness-data/i,
+    reason: 'the node says that it has it',
+    passing: 'view',
+  },
+  {
+    pattern: /adds-unconfirmed|new unconfirmed input|too many potential replacements|evicts more|spends parent transaction/i,
+    reason: 'what it would replace is in its way',
+    passing: 'view',
+  },
+  {
+    pattern: /insufficient (fee|absolute fee)|replacement/i,
+    reason: 'the fee is too low for a replacement',
+    passing: 'price',
+  },
+  {
+    pattern: /min relay fee|mempool min fee|insufficient priority|under the required|due to low fees/i,
+    reason: 'the fee is below what the node relays',
+    passing: 'price',
+  },
+  { pattern: /mempool full/i, reason: 'the pool of the node is full', passing: 'price' },
+  {
+    pattern: /missing[- ]?(inputs|or ?spent)|orphan|unspent|has already been spent/i,
+    reason: 'an input is spent or unknown',
+    passing: 'view',
+  },
+  {
+    // one that cannot be replaced: the chain shows which of both is executed
+    pattern: /conflict|already spent by|double ?spend/i,
+    reason: 'another transaction in the pool of the node spends an input',
+    passing: 'view',
+  },
+  {
+    pattern: /too-long-mempool-chain|descendants|ancestors|cluster/i,
     reason: 'too many unconfirmed transactions depend on each other',
+    passing: 'view',
+  },
+  {
+    pattern: /premature|maturity|non-?(bip68-)?final|not finalized|sequence locks|segwit isn't active/i,
+    reason: 'the node lacks blocks before it',
+    passing: 'view',
+  },
+  {
+    pattern: /exceeds maximum configured|max-fee-exceeded|absurdly-high-fee/i,
+    reason: 'the fee is above what the node passes on',
     isOfNode: true,
   },
-  { pattern: /script|signature|witness/i, reason: 'a signature was refused' },
+  {
+    pattern: /non-?standard|not standard|scriptsig|scriptpubkey|bare-multisig|tx-size|op-return|datacarrier|witness|^version$/i,
+    reason: 'the node does not relay a transaction of this form',
+    isOfNode: true,
+  },
+  { pattern: /bad-txns|less than the amount spent|decode failed/i, reason: 'it is not valid by the rules of the chain' },
 ];
 
-/** RPC_VERIFY_ERROR: of Bitcoin Core when it does not know the inputs. */
-const verifyError = -25;
-/** Codes with which a node refuses the transaction itself: this one, RPC_VERIFY_REJECTED, RPC_VERIFY_ALREADY_IN_CHAIN, RPC_DESERIALIZATION_ERROR. */
-export const refusalCodes: ReadonlySet<number> = new Set([verifyError, -26, -27, -22]);
+/** Codes with which a node refuses the transaction itself: RPC_VERIFY_ERROR, …_REJECTED, …_ALREADY_IN_CHAIN, RPC_DESERIALIZATION_ERROR. */
+export const refusalCodes: ReadonlySet<number> = new Set([-25, -26, -27, -22]);
 
 /**
  * sendrawtransaction. Safe to repeat: a transaction that the node has, in its pool or in a block, counts as accepted, whatever the
- * node says about it.
+ * node says about it. What is refused for a passing reason is waited for, and so is what is refused in words that nobody knows.
  * @throws what the call throws when the node did not respond, or refused for a reason of its own: the outcome is then unknown.
  */
-export async function broadcastTo(call: RpcCall, bytes: Hex, id: string, isKnown: () => Promise<boolean>): Promise<SendOutcome> {
+export async function broadcastTo(call: RpcCall, bytes: Hex, id: string, isKnown: () => Promise<boolean>): Promise<Offered> {
   try {
     assertTaken(await call('sendrawtransaction', [bytes.slice(2)]), id);
     return { outcome: 'accepted' };
   } catch (error) {
     if (!(error instanceof NodeRefusal) || !refusalCodes.has(error.code)) throw error;
     if (await isKnown()) return { outcome: 'accepted' };
-    return toRejection(error);
+    return toRefusal(error);
   }
 }
 
-/** The reason is never the node's own message. */
-export function toRejection({ code, nodeMessage }: NodeRefusal): SendOutcome {
-  const rejection = rejectionPatterns.find(({ pattern }) => pattern.test(nodeMessage));
-  const isOfNode = code === verifyError || rejection?.isOfNode === true;
-  return { outcome: 'rejected', reason: rejection?.reason ?? `refused by the node (code ${code})`, isOfNode };
+/** The reason is never the node's own message: of words that are not known it has the plain ones. */
+export function toRefusal({ code, nodeMessage }: NodeRefusal): Offered {
+  const rejection = rejections.find(({ pattern }) => pattern.test(nodeMessage));
+  if (!rejection)
+    return { outcome: 'waiting', reason: unknownReason(code, nodeMessage), passing: 'unknown', mayTakeElsewhere: true };
+  const { reason, passing, isOfNode = false } = rejection;
+  return passing
+    ? { outcome: 'waiting', reason, passing, mayTakeElsewhere: true }
+    : { outcome: 'rejected', reason, mayTakeElsewhere: isOfNode };
 }

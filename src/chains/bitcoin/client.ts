@@ -24,7 +24,7 @@ import { parseRawTransaction } from './block';
 import { toPayments } from './codec';
 import { toPrepared } from './details';
 import { EsploraServer } from './esplora';
-import { capRate, decodeLevels, encodeLevels, planRate } from './fees';
+import { assertBelievable, decodeLevels, encodeLevels, planRate } from './fees';
 import { type BitcoinNetwork, networks } from './network';
 import { findEarlierOrigins } from './origins';
 import { BitcoinNode } from './node';
@@ -96,18 +96,17 @@ export class BitcoinChainClient implements ChainClient {
   }
 
   /**
-   * A refusal counts at once where every node would refuse, else where no other one takes it: of what depends on transactions of the
-   * gateway it may be for now, as their pool is.
+   * A refusal counts at once where every node would refuse, else where no other one takes it. What depends on transactions of the gateway is
+   * waited for as long as these are: it is no sooner taken than they are.
    */
   broadcast(bytes: Hex, ancestors: readonly Hex[] = []): Promise<BroadcastOutcome> {
     const { id } = parseRawTransaction(fromHex(bytes));
     return offer(this.endpoints, async (node) => {
       await sendMissing(node, ancestors);
-      const sent = await node.send(bytes, id);
-      if (sent.outcome === 'accepted') return sent;
-      const { reason, isOfNode } = sent;
-      const mayChange = isOfNode && ancestors.length > 0;
-      return { outcome: mayChange ? 'waiting' : 'rejected', reason, mayTakeElsewhere: isOfNode };
+      const said = await node.send(bytes, id);
+      if (said.outcome !== 'waiting' || said.passing === 'unknown' || ancestors.length === 0) return said;
+      const { outcome, reason, mayTakeElsewhere } = said;
+      return { outcome, reason, mayTakeElsewhere };
     });
   }
 
@@ -180,8 +179,12 @@ export class BitcoinChainClient implements ChainClient {
   }
 
   private async rate(): Promise<bigint> {
-    const estimate = await this.endpoints.run((node) => node.feeRate());
-    return capRate(this.chain, estimate ?? this.fallbackRate);
+    return this.endpoints.run(async (node) => {
+      const rate = await node.feeRate();
+      if (rate === null) return this.fallbackRate;
+      assertBelievable(this.chain, rate);
+      return rate;
+    });
   }
 }
 

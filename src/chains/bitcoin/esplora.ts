@@ -3,10 +3,11 @@ import { rpcUrlsVariable } from '../config';
 import { once } from '../endpoints';
 import { NoAnswer } from '../no-answer';
 import { type ObserveCall, observeCalls } from '../observed-calls';
+import type { Offered } from '../offer';
 import type { ChainDefinition, Hex } from '../types';
 import { assertTaken, readHash, readHashes, readHeader, readHeight, readObject } from './answers';
 import { type BitcoinBackend, feeTarget, type FoundTransaction } from './backend';
-import { refusalCodes, type SendOutcome, toRejection } from './broadcast';
+import { refusalCodes, toRefusal } from './broadcast';
 import { blockMs, type HttpRequest, type HttpResponse, request } from './http';
 import { NodeRefusal } from './rpc';
 
@@ -87,7 +88,7 @@ export class EsploraServer implements BitcoinBackend {
   }
 
   /** Refusals are HTTP 400 with the error of the node behind it. */
-  async send(bytes: Hex, id: string): Promise<SendOutcome> {
+  async send(bytes: Hex, id: string): Promise<Offered> {
     const response = await this.request({ method: 'POST', path: '/tx', body: bytes.slice(2) });
     if (response.status === 200) {
       assertTaken(response.body.toString().trim(), id);
@@ -95,7 +96,7 @@ export class EsploraServer implements BitcoinBackend {
     }
     const refusal = readRefusal(response);
     if (!refusal || !refusalCodes.has(refusal.code)) throw failure(response);
-    return (await this.findTransaction(id)) ? { outcome: 'accepted' } : toRejection(refusal);
+    return (await this.findTransaction(id)) ? { outcome: 'accepted' } : toRefusal(refusal);
   }
 
   /** Of an object with the rate for each number of blocks. */

@@ -1,3 +1,4 @@
+import { EndpointFault } from '../endpoints';
 import type { FeeStrategy } from '../family';
 import type { ChainDefinition, FeeLevels, Hex } from '../types';
 import { decode, getFee, getVirtualSize } from './codec/transaction';
@@ -21,11 +22,16 @@ const roundUp = (amount: bigint, { times, of }: { times: bigint; of: bigint }): 
 /** The rate for which fees are locked; satoshis per virtual byte. */
 export const toBoundRate = (levels: FeeLevels): bigint => roundUp(decodeLevels(levels), headroom);
 
-/** Highest rate that any transaction within the chain's cap can have: what a node says beyond it is not believed. */
-export const capRate = ({ maxNetworkFee }: Pick<ChainDefinition, 'maxNetworkFee'>, rate: bigint): bigint => {
-  const highest = maxNetworkFee / typicalSize;
-  return rate < highest ? rate : highest;
-};
+/** Satoshis per virtual byte: the highest rate that a transaction of usual size within the chain's cap can have. */
+export const highestRate = ({ maxNetworkFee }: Pick<ChainDefinition, 'maxNetworkFee'>): bigint => maxNetworkFee / typicalSize;
+
+/**
+ * A node that reports a rate at which no transaction is made is at fault, or lies. Satoshis per virtual byte.
+ * @throws EndpointFault for one above the highest of the chain.
+ */
+export function assertBelievable(chain: ChainDefinition, rate: bigint): void {
+  if (rate > highestRate(chain)) throw new EndpointFault('fees_not_believed', `a fee rate of ${rate} is not believed`);
+}
 
 /**
  * Of the next attempt: the current rate, and for a replacement more than the dearest of the earlier attempts in fee and in rate. Nodes

@@ -2,10 +2,11 @@ import { ConfigError } from '../../platform/config';
 import { rpcUrlsVariable } from '../config';
 import { once } from '../endpoints';
 import { observeCalls } from '../observed-calls';
+import type { Offered } from '../offer';
 import type { ChainDefinition, Hex } from '../types';
 import { readBytes, readHash, readHashes, readHeader, readHeight, readObject } from './answers';
 import { type BitcoinBackend, feeTarget, type FoundTransaction } from './backend';
-import { broadcastTo, type SendOutcome } from './broadcast';
+import { broadcastTo } from './broadcast';
 import { blockMs } from './http';
 import { createRpcCall, NodeRefusal, type RpcCall } from './rpc';
 
@@ -82,7 +83,7 @@ export class BitcoinNode implements BitcoinBackend {
     return found === none ? null : readBytes(found);
   }
 
-  send(bytes: Hex, id: string): Promise<SendOutcome> {
+  send(bytes: Hex, id: string): Promise<Offered> {
     return broadcastTo(this.call, bytes, id, async () => (await this.findTransaction(id)) !== null);
   }
 

@@ -74,9 +74,16 @@ function settle(response: Response | undefined, resolve: Waiting['resolve'], rej
 
 const toRequest = (method: string, params: unknown[], id: number) => ({ jsonrpc: '2.0', id, method, params });
 
-/** @throws NoAnswer without JSON; NodeRefusal for a JSON-RPC error that answers all of a request with another status than 200. */
+/** One that limits requests, or has failed before it could answer: what it sends with that is about no call. */
+const saysNothing = (status: number): boolean => status === 429 || status >= 500;
+
+/**
+ * @throws NoAnswer without JSON, and with a status that says nothing about the request; NodeRefusal for a JSON-RPC error that answers all of a
+ * request with another status than 200.
+ */
 async function exchange(post: Post, body: object): Promise<unknown> {
   const { status, text } = await post(JSON.stringify(body));
+  if (saysNothing(status)) throw new NoAnswer(`no result (HTTP ${status})`);
   const said = parse(text);
   if (status === 200 && said !== undefined) return said;
   const refusal = Array.isArray(said) ? null : toRefusal(said as Response | null | undefined);

@@ -1,6 +1,7 @@
 import { keccak256 } from 'viem';
 import type { Offered } from '../offer';
 import type { Hex } from '../types';
+import { unknownReason } from '../unknown-words';
 import { isEndpointTrouble, NodeRefusal, type RpcCall } from './rpc';
 import type { RpcTransaction } from './rpc-types';
 
@@ -70,9 +71,6 @@ const rejections: readonly Rejection[] = [
   { pattern: /chain ?id|invalid sender|invalid signature/i, reason: 'signature or chain id refused' },
 ];
 
-/** Of a refusal that nobody knows, in its reason. */
-const maxWords = 12;
-
 const limitsRequests = /rate.?limit|too many requests|request limit|compute units/i;
 
 /**
@@ -91,21 +89,15 @@ export async function broadcastTo(call: RpcCall, bytes: Hex): Promise<Offered> {
     if (!rejection && (isEndpointTrouble(error) || limitsRequests.test(error.nodeMessage)))
       throw new Error('the endpoint did not pass it on');
     if (rejection?.mayBeKnown && (await isKnown(call, keccak256(bytes)))) return { outcome: 'accepted' };
-    if (!rejection) return { outcome: 'waiting', reason: unknownReason(error), passing: 'unknown', mayTakeElsewhere: true };
+    if (!rejection) {
+      const reason = unknownReason(error.code, error.nodeMessage);
+      return { outcome: 'waiting', reason, passing: 'unknown', mayTakeElsewhere: true };
+    }
     const { reason, passing } = rejection;
     return passing
       ? { outcome: 'waiting', reason, passing, mayTakeElsewhere: true }
       : { outcome: 'rejected', reason, mayTakeElsewhere: false };
   }
-}
-
-/** Code and plain words: nothing with a digit or a sign in it, as calldata, addresses, urls and keys have. */
-function unknownReason({ code, nodeMessage }: NodeRefusal): string {
-  const words = nodeMessage
-    .split(/\s+/)
-    .filter((word) => /^[a-z]{1,20}[,.:;]?$/i.test(word))
-    .slice(0, maxWords);
-  return [`refused by the node (code ${code})`, words.join(' ')].filter(Boolean).join(': ');
 }
 
 async function isKnown(call: RpcCall, hash: Hex): Promise<boolean> {

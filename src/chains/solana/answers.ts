@@ -30,9 +30,9 @@ export interface TokenBalance {
 /** What a transaction in a block has moved. */
 export interface Moved extends Omit<ForeignTransaction, 'message'> {
   success: boolean;
-  /** Lamports, in the order of the keys; null: more than a number holds exactly. */
-  before: (bigint | null)[];
-  after: (bigint | null)[];
+  /** Lamports, in the order of the keys, as they are shown: `toLamports` reads those that matter. A block shows 60,000 of them. */
+  before: JsonValue[];
+  after: JsonValue[];
   tokensBefore: TokenBalance[];
   tokensAfter: TokenBalance[];
 }
@@ -104,7 +104,7 @@ export function readHeader(slot: number, answer: JsonValue): Header {
 /** With the accounts of its transactions. */
 export function readListedBlock(slot: number, answer: JsonValue): ListedBlock {
   const accounts = readList(readObject(answer).transactions).map((it) =>
-    readList(readObject(readObject(it).transaction).accountKeys).map((key) => readText(readObject(key).pubkey)),
+    readList(readObject(readObject(it).transaction).accountKeys).map(readKey),
   );
   return { ...readHeader(slot, answer), accounts };
 }
@@ -120,7 +120,7 @@ export function readMovedBlock(slot: number, answer: JsonValue): MovedBlock {
   const transactions = readList(readObject(answer).transactions).map((it) => {
     const { transaction, meta } = readObject(it);
     const { signatures, accountKeys } = readObject(transaction);
-    const keys = readList(accountKeys).map((key) => readText(readObject(key).pubkey));
+    const keys = readList(accountKeys).map(readKey);
     const [[id], [payer]] = [readList(signatures).map(readText), keys];
     const count = readList(signatures).length;
     if (id === undefined || payer === undefined || !signature.test(id) || count > keys.length)
@@ -130,6 +130,9 @@ export function readMovedBlock(slot: number, answer: JsonValue): MovedBlock {
   });
   return { ...readHeader(slot, answer), transactions };
 }
+
+/** Of every account in a block: a property that is missing says as much as a look at what the value is. */
+const readKey = (key: JsonValue): string => readText((key as JsonObject | null)?.pubkey);
 
 /** Base58 of 64 bytes, as far as its letters and its length show it. */
 const signature = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/;
@@ -151,8 +154,8 @@ function readMeta(
   accounts: number,
 ): Pick<Moved, 'success' | 'before' | 'after' | 'tokensBefore' | 'tokensAfter'> {
   const { err, preBalances, postBalances, preTokenBalances, postTokenBalances } = readObject(meta);
-  const [before, after] = [preBalances, postBalances].map((list) => readList(list).map(readLamports));
-  if (before?.length !== accounts || after?.length !== accounts)
+  const [before, after] = [readList(preBalances), readList(postBalances)];
+  if (before.length !== accounts || after.length !== accounts)
     throw new Error('a transaction has another number of balances than of accounts');
   const [tokensBefore, tokensAfter] = [preTokenBalances, postTokenBalances].map((list) =>
     list === undefined || list === null ? null : readList(list).map(readTokenBalance),
@@ -162,7 +165,9 @@ function readMeta(
   return { success: err === null, before, after, tokensBefore: tokensBefore ?? [], tokensAfter: tokensAfter ?? [] };
 }
 
-const readLamports = (value: JsonValue): bigint | null => (Number.isSafeInteger(value) ? BigInt(value as number) : null);
+/** null: not shown, or more than a number holds exactly. */
+export const toLamports = (value: JsonValue | undefined): bigint | null =>
+  Number.isSafeInteger(value) ? BigInt(value as number) : null;
 
 function readTokenBalance(value: JsonValue): TokenBalance {
   const { accountIndex, mint, owner, uiTokenAmount } = readObject(value);
@@ -177,7 +182,7 @@ export function readAccount(value: JsonValue | undefined): Account | null {
   if (value === null) return null;
   const { lamports, owner, data } = readObject(value);
   const [encoded, encoding] = readList(data);
-  const balance = readLamports(lamports ?? null);
+  const balance = toLamports(lamports);
   if (encoding !== 'base64' || balance === null) throw new Error('the answer has no account where it should');
   return { lamports: balance, program: readHash(owner), data: Buffer.from(readText(encoded), 'base64') };
 }

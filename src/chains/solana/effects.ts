@@ -1,6 +1,6 @@
 import type { EffectRequest } from '../chain-client';
 import type { InclusionEffect } from '../types';
-import type { Executed } from './answers';
+import { type Executed, toLamports } from './answers';
 import { toBase58 } from './codec/base58';
 import { type MessageParts, readParts } from './codec/parts';
 import type { SolanaNode } from './node';
@@ -45,8 +45,8 @@ export function toEffect(
 
 /** Signature, priority fee and rent are what the payer has less, beside a payment. */
 function lostBy({ before, after }: Executed, account: number): bigint {
-  const [had, has] = [before[account], after[account]];
-  if (typeof had !== 'bigint' || typeof has !== 'bigint') throw new Error('the answer does not say exactly what was paid');
+  const [had, has] = [toLamports(before[account]), toLamports(after[account])];
+  if (had === null || has === null) throw new Error('the answer does not say exactly what was paid');
   return had - has;
 }
 

@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { EndpointFault } from '../endpoints';
 import type { FeeStrategy } from '../family';
 import type { ChainDefinition, FeeLevels, TokenDefinition } from '../types';
 import type { TokenProgram } from './codec/programs';
@@ -53,22 +54,30 @@ function decodeLevels({ price }: FeeLevels): SolanaFeeLevels {
   return { price: BigInt(price) };
 }
 
-/** No message offers more. */
-const capped = (price: bigint, most = maxPrice): bigint => (price < most ? price : most);
-
 /** Prices that a payment may offer instead of the usual one: with the most units of a usual payment 600 lamports more. */
 export const priceSpread = 5_000;
+
+/** Millionths of a lamport for a compute unit: no message offers more, whatever the random part of its price is. */
+export const highestPrice = maxPrice - BigInt(priceSpread - 1);
+
+/**
+ * A node that reports more is at fault, or lies: no message would be signed at that price. Millionths of a lamport for a compute unit.
+ * @throws EndpointFault for a price above the highest that is offered.
+ */
+export function assertBelievable(price: bigint): void {
+  if (price > highestPrice) throw new EndpointFault('fees_not_believed', `a priority fee of ${price} is not believed`);
+}
 
 /**
  * The price that a message offers. Payments of the same amount to the same recipient that refer to the same block would be one message,
  * which the chain executes once: a random part of the price tells them apart.
  */
-export const distinctPrice = (usual: bigint): bigint =>
-  capped(usual, maxPrice - BigInt(priceSpread - 1)) + BigInt(randomInt(priceSpread));
+export const distinctPrice = (usual: bigint): bigint => usual + BigInt(randomInt(priceSpread));
 
 /** Whether the recipient has a token account is asked when an attempt is prepared: the bound has its rent. */
 function bound(_chain: ChainDefinition, { contract }: TokenDefinition, levels: FeeLevels): bigint {
-  const price = capped(decodeLevels(levels).price * headroom);
+  const raised = decodeLevels(levels).price * headroom;
+  const price = raised < maxPrice ? raised : maxPrice;
   if (contract === null) return maxFee({ units: usualUnits.native, price, creates: null });
   return maxFee({ units: usualUnits.token, price, creates: 'token-2022' });
 }

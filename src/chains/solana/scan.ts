@@ -2,8 +2,8 @@ import type { BlockScan, IsOurs, ScanResult } from '../chain-client';
 import { allInOrder } from '../../platform/all-in-order';
 import { inOrder } from '../../platform/in-order';
 import { tokenByContract } from '../registry';
-import type { ChainDefinition, DepositFound } from '../types';
-import { type Header, type Moved, type MovedBlock, readHash, type TokenBalance } from './answers';
+import type { ChainDefinition, DepositFound, JsonValue } from '../types';
+import { type Header, type Moved, type MovedBlock, readHash, toLamports, type TokenBalance } from './answers';
 import { authorisationKey } from './authorise/codec';
 import { isUsable, toBytes } from './codec/address';
 import { hexFromBase58 } from './codec/base58';
@@ -133,13 +133,16 @@ const isSpendable = ({ account, tokenContract, toAddress }: Candidate): boolean 
 /** Whoever has more SOL than before, by whatever instruction: the position is that of the account in the transaction. */
 const toCoins = ({ id, payer, keys, before, after }: Moved): Candidate[] =>
   keys.flatMap((toAddress, index) => {
-    const [had, has] = [before[index], after[index]];
-    const isExact = typeof had === 'bigint' && typeof has === 'bigint';
     // what the payer has more is of its own doing
-    if (index === 0 || (isExact && has <= had)) return [];
-    const amount = isExact ? has - had : null;
+    if (index === 0 || isUnchanged(before[index], after[index])) return [];
+    const [had, has] = [toLamports(before[index]), toLamports(after[index])];
+    const amount = had === null || has === null ? null : has - had;
+    if (amount !== null && amount <= 0n) return [];
     return [{ txHash: id, position: String(index), account: null, tokenContract: null, fromAddress: payer, toAddress, amount }];
   });
+
+/** Of most accounts of a transaction: nothing else is made of them. What a number does not hold exactly may have changed. */
+const isUnchanged = (had: JsonValue | undefined, has: JsonValue | undefined): boolean => had === has && Number.isSafeInteger(had);
 
 /** Of registered tokens. */
 const toTokens = (chain: ChainDefinition, { id, payer, keys, tokensBefore, tokensAfter }: Moved): Candidate[] =>

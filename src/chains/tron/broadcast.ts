@@ -1,35 +1,52 @@
+import type { Offered } from '../offer';
 import type { Hex } from '../types';
+import { unknownReason } from '../unknown-words';
 import type { TronNode } from './node';
 
-/**
- * What one node says of a transaction. `isOfNode`: by what this node has seen of the chain, so that another one may take it. `isTimed`:
- * it is executed elsewhere or expires: what becomes of it is shown by the chain, and nobody has to look at it.
- */
-export type SendOutcome = { outcome: 'accepted' } | { outcome: 'rejected'; reason: string; isOfNode: boolean; isTimed: boolean };
+interface Refusal {
+  /** What is stored. */
+  reason: string;
+  /**
+   * `view`: by what this node has seen or can do at the moment, so that another one may take it, or this one later. `expiry`: the same bytes are
+   * taken by another node, or expire: what becomes of them is shown by the chain. Absent: every node refuses them for good.
+   */
+  passing?: 'view' | 'expiry';
+}
 
-/** java-tron, api.proto: Return.response_code, with the reason that is stored. Codes that are missing say nothing about the transaction. */
-const refusals: Readonly<Record<string, { reason: string; isOfNode?: true; isTimed?: true }>> = {
+/** java-tron, api.proto: Return.response_code, as Wallet.broadcastTransaction gives them. A code that is not here may stand for what passes. */
+const refusals: Readonly<Record<string, Refusal>> = {
   SIGERROR: { reason: 'the signature was refused' },
   TOO_BIG_TRANSACTION_ERROR: { reason: 'the transaction is too long' },
-  TAPOS_ERROR: { reason: 'the node does not have the block that the transaction refers to', isOfNode: true, isTimed: true },
-  TRANSACTION_EXPIRATION_ERROR: { reason: 'the transaction has expired', isOfNode: true, isTimed: true },
-  CONTRACT_VALIDATE_ERROR: { reason: 'the account lacks what it is to pay', isOfNode: true },
-  CONTRACT_EXE_ERROR: { reason: 'the contract could not be executed', isOfNode: true },
-  BANDWITH_ERROR: { reason: 'the account lacks TRX for the bandwidth', isOfNode: true },
+  TAPOS_ERROR: { reason: 'the node does not have the block that the transaction refers to', passing: 'expiry' },
+  TRANSACTION_EXPIRATION_ERROR: { reason: 'the transaction has expired', passing: 'expiry' },
+  // a node that has refused bytes refuses them by their id for an hour, which is longer than they live
+  DUP_TRANSACTION_ERROR: { reason: 'the node has refused it before', passing: 'expiry' },
+  CONTRACT_VALIDATE_ERROR: { reason: 'the account lacks what it is to pay', passing: 'view' },
+  CONTRACT_EXE_ERROR: { reason: 'the contract could not be executed', passing: 'view' },
+  BANDWITH_ERROR: { reason: 'the account lacks TRX for the bandwidth', passing: 'view' },
+  SERVER_BUSY: { reason: 'too many transactions wait at the node', passing: 'view' },
+  BLOCK_UNSOLIDIFIED: { reason: 'the solidified blocks of the node are too far behind', passing: 'view' },
+  NO_CONNECTION: { reason: 'the node has no connection to others', passing: 'view' },
+  NOT_ENOUGH_EFFECTIVE_CONNECTION: { reason: 'the node has too few connections to others', passing: 'view' },
 };
 
 /**
  * Safe to repeat: a transaction that the node has counts as accepted, whatever it says about it, since one that was executed may be
- * called expired or not covered.
- * @throws Error when the node did not answer, or is busy or not connected: the outcome is then unknown.
+ * called expired or not covered. What is refused for a passing reason is waited for, and so is what is refused with a code that nobody knows.
+ * @throws Error when the node did not answer, or with neither a result nor a code: the outcome is then unknown.
  */
-export async function sendTo(node: TronNode, bytes: Hex, id: string): Promise<SendOutcome> {
+export async function sendTo(node: TronNode, bytes: Hex, id: string): Promise<Offered> {
   const { result, code, txid } = await node.send(bytes);
   if (txid !== undefined && txid !== id) throw new Error('the answer is about another transaction');
   if (result === true) return { outcome: 'accepted' };
-  const refusal = typeof code === 'string' && Object.hasOwn(refusals, code) ? refusals[code] : undefined;
   if (await node.isKnown(id)) return { outcome: 'accepted' };
-  if (!refusal) throw new Error('the node did not take the transaction');
-  const { reason, isOfNode = false, isTimed = false } = refusal;
-  return { outcome: 'rejected', reason, isOfNode, isTimed };
+  if (typeof code !== 'string') throw new Error('the node did not take the transaction');
+  const refusal = Object.hasOwn(refusals, code) ? refusals[code] : undefined;
+  if (!refusal) return { outcome: 'waiting', reason: toReason(code), passing: 'unknown', mayTakeElsewhere: true };
+  const { reason, passing } = refusal;
+  if (!passing) return { outcome: 'rejected', reason, mayTakeElsewhere: false };
+  return { outcome: 'waiting', reason, ...(passing === 'view' && { passing }), mayTakeElsewhere: true };
 }
+
+/** The message of the node is no part of it. */
+const toReason = (code: string): string => unknownReason(/^[A-Z_]{1,40}$/.test(code) ? code : 'unknown', '');

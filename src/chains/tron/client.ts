@@ -102,12 +102,7 @@ export class TronChainClient implements ChainClient, ImpossibilityProver {
    */
   broadcast(bytes: Hex): Promise<BroadcastOutcome> {
     const id = sha256(readFields(fromHex(bytes)).bytes(1)).toString('hex');
-    return offer(this.endpoints, async (node) => {
-      const sent = await sendTo(node, bytes, id);
-      if (sent.outcome === 'accepted') return sent;
-      const { reason, isTimed, isOfNode } = sent;
-      return { outcome: isOfNode && isTimed ? 'waiting' : 'rejected', reason, mayTakeElsewhere: isOfNode };
-    });
+    return offer(this.endpoints, (node) => sendTo(node, bytes, id));
   }
 
   balance(address: string, token: string | null): Promise<bigint> {

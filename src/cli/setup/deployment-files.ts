@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ChainRegistry } from '../../chains/registry';
-import { type NodeIndex, nodeIndexes } from '../../messages/nodes';
+import type { GatewayEnvironment } from '../../chains/types';
+import { nodeIndexes } from '../../messages/nodes';
 import {
   certify,
   certifyAuthority,
@@ -76,6 +77,8 @@ export const authorities = Object.keys(filesOfAuthorities) as Authority[];
 interface Setup {
   /** Folder with one folder for each process. */
   root: string;
+  /** Of the deployment: its files never serve another one. */
+  environment: GatewayEnvironment;
   registry: ChainRegistry;
   /** An authority that gets a new key, and signs the certificates below it again, for the keys that they have. */
   renew?: Authority | undefined;
@@ -84,22 +87,37 @@ interface Setup {
 /**
  * Makes every secret file of a deployment that is missing. What is there is checked and never changed, but for what `renew` names.
  * @returns the files that were written
- * @throws GatewayError naming the file that is weak, does not fit the others, can be read by others or was lost.
+ * @throws GatewayError naming the file that is weak, does not fit the others, can be read by others or was lost, and when the files are those
+ * of another environment.
  */
-export async function setUpFiles({ root, registry, renew }: Setup): Promise<string[]> {
+export async function setUpFiles({ root, environment, registry, renew }: Setup): Promise<string[]> {
   const files = new SecretFiles(root, owners);
   await files.prepare();
   const secrets = new DeploymentSecrets(files, (place) => renew !== undefined && filesOfAuthorities[renew].test(place));
+  await keepEnvironment(secrets, environment);
   await keepEncryptionKeys(secrets);
   await keepOrders(secrets);
   await keepDatabases(secrets);
-  await keepNodeCertificates(secrets);
-  await keepTemporalCertificates(secrets);
   const limits = initialNodeLimits(registry);
   for (const folder of nodeFolders)
     await secrets.keep([`${folder}/limits.json`], { create: () => limits, weakness: findTextWeakness(2), isDerived: true });
+  // what is renewed comes last: a file of the others that was lost is noticed before anything is replaced
+  for (const authority of authorities.filter((it) => it !== renew)) await keepCertificates[authority](secrets);
+  if (renew) await keepCertificates[renew](secrets);
   await secrets.finish();
   return secrets.written;
+}
+
+/** A deployment never goes on with the keys of a trial, nor with those of another environment. What is from before this file gets it now. */
+async function keepEnvironment(secrets: DeploymentSecrets, environment: GatewayEnvironment): Promise<void> {
+  await secrets.keep(['setup/environment'], {
+    create: () => environment,
+    weakness: (kept) =>
+      kept === environment
+        ? null
+        : `says that the keys and databases of this installation are of GATEWAY_ENV=${kept}, and now GATEWAY_ENV is ${environment}: ` +
+          `start it with GATEWAY_ENV=${kept}, or begin another installation in a folder of another name (docs/deployment.md)`,
+  });
 }
 
 async function keepEncryptionKeys(secrets: DeploymentSecrets): Promise<void> {
@@ -141,38 +159,56 @@ async function keepDatabases(secrets: DeploymentSecrets): Promise<void> {
   });
 }
 
-async function keepNodeCertificates(secrets: DeploymentSecrets): Promise<void> {
-  const authority = await keepAuthority(secrets, 'node', 'custody-gateway signing nodes');
-  const certificates: string[] = [];
-  for (const index of nodeIndexes) {
-    const name: `mpc-node-${NodeIndex}` = `mpc-node-${index}`;
-    const subject = { commonName: name, dns: [name] };
-    certificates.push(await keepCertificate(secrets, [`${name}/tls_key`, `${name}/tls_cert`], subject, authority));
-    await secrets.keep([`${name}/tls_ca`], sameAs(authority.cert));
-  }
-  const all = sameAs(`${certificates.join('\n')}\n`.trim());
-  for (const folder of [...withNodeCertificates, ...nodeFolders]) await secrets.keep([`${folder}/node_certs`], all);
+/** The certificates below each authority. Their keys come first: one that was lost is noticed before the authority is renewed. */
+const keepCertificates: Readonly<Record<Authority, (secrets: DeploymentSecrets) => Promise<void>>> = {
+  async node(secrets) {
+    await keepKeys(
+      secrets,
+      nodeFolders.map((folder) => `${folder}/tls_key`),
+    );
+    const authority = await keepAuthority(secrets, 'node', 'custody-gateway signing nodes');
+    const certificates: string[] = [];
+    for (const name of nodeFolders) {
+      const subject = { commonName: name, dns: [name] };
+      certificates.push(await keepCertificate(secrets, [`${name}/tls_key`, `${name}/tls_cert`], subject, authority));
+      await secrets.keep([`${name}/tls_ca`], sameAs(authority.cert));
+    }
+    const all = sameAs(`${certificates.join('\n')}\n`.trim());
+    for (const folder of [...withNodeCertificates, ...nodeFolders]) await secrets.keep([`${folder}/node_certs`], all);
+  },
+
+  async temporal(secrets) {
+    const keys = ['temporal/server_key', 'temporal/system_worker_key', ...temporalClients.map((it) => `${it}/temporal_key`)];
+    await keepKeys(secrets, keys);
+    const clients = await keepAuthority(secrets, 'temporal', 'custody-gateway Temporal');
+    const server = { commonName: temporalServerName, dns: [temporalServerName, 'localhost'], ips: ['127.0.0.1'] };
+    await keepCertificate(secrets, ['temporal/server_key', 'temporal/server_cert'], server, clients);
+    const systemWorker = { commonName: 'temporal-system-worker' };
+    await keepCertificate(secrets, ['temporal/system_worker_key', 'temporal/system_worker_cert'], systemWorker, clients);
+    for (const client of temporalClients)
+      await keepCertificate(secrets, [`${client}/temporal_key`, `${client}/temporal_cert`], { commonName: client }, clients);
+    for (const folder of ['temporal', ...temporalClients]) await secrets.keep([`${folder}/temporal_ca`], sameAs(clients.cert));
+  },
+
+  async internode(secrets) {
+    await keepKeys(secrets, ['temporal/internode_key']);
+    const services = await keepAuthority(secrets, 'internode', 'custody-gateway Temporal services');
+    const internode = { commonName: internodeServerName, dns: [internodeServerName] };
+    await keepCertificate(secrets, ['temporal/internode_key', 'temporal/internode_cert'], internode, services);
+    await secrets.keep(['temporal/internode_ca'], sameAs(services.cert));
+  },
+};
+
+async function keepKeys(secrets: DeploymentSecrets, files: readonly string[]): Promise<void> {
+  for (const file of files) await keepKey(secrets, file);
 }
 
-async function keepTemporalCertificates(secrets: DeploymentSecrets): Promise<void> {
-  const clients = await keepAuthority(secrets, 'temporal', 'custody-gateway Temporal');
-  const server = { commonName: temporalServerName, dns: [temporalServerName, 'localhost'], ips: ['127.0.0.1'] };
-  await keepCertificate(secrets, ['temporal/server_key', 'temporal/server_cert'], server, clients);
-  const systemWorker = { commonName: 'temporal-system-worker' };
-  await keepCertificate(secrets, ['temporal/system_worker_key', 'temporal/system_worker_cert'], systemWorker, clients);
-  for (const client of temporalClients)
-    await keepCertificate(secrets, [`${client}/temporal_key`, `${client}/temporal_cert`], { commonName: client }, clients);
-  for (const folder of ['temporal', ...temporalClients]) await secrets.keep([`${folder}/temporal_ca`], sameAs(clients.cert));
-
-  const services = await keepAuthority(secrets, 'internode', 'custody-gateway Temporal services');
-  const internode = { commonName: internodeServerName, dns: [internodeServerName] };
-  await keepCertificate(secrets, ['temporal/internode_key', 'temporal/internode_cert'], internode, services);
-  await secrets.keep(['temporal/internode_ca'], sameAs(services.cert));
-}
+const keepKey = (secrets: DeploymentSecrets, file: string): Promise<string> =>
+  secrets.keep([file], { create: newCertificateKey, weakness: findCertificateKeyWeakness });
 
 /** Its key stays with the set-up: with it, whoever has it is every node, or every client of Temporal. */
 async function keepAuthority(secrets: DeploymentSecrets, name: string, commonName: string): Promise<KeyAndCertificate> {
-  const key = await secrets.keep([`setup/${name}_ca_key`], { create: newCertificateKey, weakness: findCertificateKeyWeakness });
+  const key = await keepKey(secrets, `setup/${name}_ca_key`);
   const cert = await secrets.keep([`setup/${name}_ca_cert`], {
     create: () => certifyAuthority(key, commonName),
     weakness: (content) => findAuthorityProblem({ key, cert: content }),
@@ -186,7 +222,7 @@ async function keepCertificate(
   subject: Subject,
   authority: KeyAndCertificate,
 ): Promise<string> {
-  const key = await secrets.keep([keyFile], { create: newCertificateKey, weakness: findCertificateKeyWeakness });
+  const key = await keepKey(secrets, keyFile);
   return secrets.keep([certFile], {
     create: () => certify(key, subject, authority),
     weakness: (content) => findCertificateProblem({ key, cert: content }, subject, authority.cert),

@@ -29,7 +29,7 @@ export function addSetupCommands(program: Command): void {
       const registry = loadRegistry(GATEWAY_ENV, chains);
       // asked for before anything is started, and not by each process again and again
       readRpcUrls(chains);
-      const written = await setUpFiles({ root: out, registry, renew });
+      const written = await setUpFiles({ root: out, environment: GATEWAY_ENV, registry, renew });
       printNames(written, isJson(), { some: 'written', none: 'all files are there' });
     });
   setup

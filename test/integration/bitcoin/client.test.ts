@@ -174,19 +174,34 @@ describeWithBtcd('the client of a Bitcoin chain', () => {
       ['of btcd that knows none: the fallback', { estimatesmartfee: methodNotFound, estimatefee: () => refuse(-32600) }, '2'],
       ['below one satoshi', { estimatesmartfee: () => ({ feerate: 0.0000001 }) }, '1'],
       // a transaction of usual size at the chain's highest fee
-      ['that nobody would pay', { estimatesmartfee: () => ({ feerate: 100 }) }, '13071'],
+      ['the highest that is believed', { estimatesmartfee: () => ({ feerate: 0.13071 }) }, '13071'],
     ])('%s', async (_name, answers: Answers, rate) => {
       expect(await (await asking(answers)).feeLevels()).toEqual({ rate });
     });
 
-    test.each([
-      ['7', '7'],
-      ['900000', '13071'],
-    ])('the fallback is what the registry says, below the highest fee: %s', async (fallback, rate) => {
+    test('the fallback is what the registry says', async () => {
       const { url } = await through({ estimatesmartfee: () => ({ errors: ['Insufficient data'] }) });
-      const changed = new BitcoinChainClient(localBitcoin({ fallbackFeeLevels: { rate: fallback } }), [url]);
-      expect(await changed.feeLevels()).toEqual({ rate });
+      const changed = new BitcoinChainClient(localBitcoin({ fallbackFeeLevels: { rate: '7' } }), [url]);
+      expect(await changed.feeLevels()).toEqual({ rate: '7' });
     });
+
+    test.each([13072, 10_000_000])(
+      '%d is not believed: the next endpoint is asked, and without one nothing is begun',
+      async (rate) => {
+        const { url } = await through({ estimatesmartfee: () => ({ feerate: rate / 1e5 }) });
+        const honest = await through({ estimatesmartfee: () => ({ feerate: 0.00005 }) });
+        const intent = { from, outputs: [{ recipient: from, tokenContract: null, amount: 20_000n }] };
+        const prepare = (...urls: string[]) => client(...urls).prepare({ kind: 'first', intent, previous: [] });
+        expect(await client(url, honest.url).feeLevels()).toEqual({ rate: '5' });
+        expect(await prepare(url, honest.url)).toMatchObject({ details: { rate: '5' } });
+        const fault = {
+          ...{ code: 'chain_unavailable', message: `bitcoin: a fee rate of ${rate} is not believed` },
+          cause: { alert: 'fees_not_believed' },
+        };
+        await expect(client(url).feeLevels()).rejects.toMatchObject(fault);
+        await expect(prepare(url, url)).rejects.toMatchObject(fault);
+      },
+    );
   });
 
   describe('broadcast', () => {
@@ -198,23 +213,118 @@ describeWithBtcd('the client of a Bitcoin chain', () => {
     const { bytes, id } = bitcoinCodec.assemble(unsigned, signDigests(digests, key), from);
 
     test('of inputs that the chain does not have is refused, in words of our own', async () => {
-      expect(await client(btcd.url).broadcast(bytes)).toEqual({ outcome: 'rejected', reason: 'an input is spent or unknown' });
+      expect(await client(btcd.url).broadcast(bytes)).toEqual({
+        ...{ outcome: 'waiting', reason: 'an input is spent or unknown', passing: 'view' },
+      });
+    });
+
+    const outpoint = `${'ab'.repeat(32)}:0`;
+    const missing = 'an input is spent or unknown';
+    const inPool = 'another transaction in the pool of the node spends an input';
+    const replaces = 'the fee is too low for a replacement';
+    const relayed = 'the fee is below what the node relays';
+    const depends = 'too many unconfirmed transactions depend on each other';
+    const early = 'the node lacks blocks before it';
+    test.each<[number, string, string, 'price' | 'view']>([
+      // Bitcoin Core
+      [-25, 'bad-txns-inputs-missingorspent', missing, 'view'],
+      [-25, 'Missing inputs', missing, 'view'],
+      [-26, 'txn-mempool-conflict', inPool, 'view'],
+      [-26, 'bad-txns-spends-conflicting-tx, ab spends conflicting transaction cd', inPool, 'view'],
+      [-26, 'insufficient fee, rejecting replacement abc; new feerate 0.1 <= old feerate 0.1', replaces, 'price'],
+      [-26, 'insufficient feerate: does not improve feerate diagram', replaces, 'price'],
+      [-26, 'replacement-adds-unconfirmed, replacement ab adds unconfirmed input', 'what it would replace is in its way', 'view'],
+      [-26, 'too many potential replacements, rejecting replacement ab', 'what it would replace is in its way', 'view'],
+      [-26, 'min relay fee not met, 10 < 141', relayed, 'price'],
+      [-26, 'mempool min fee not met, 10 < 141', relayed, 'price'],
+      [-26, 'mempool full', 'the pool of the node is full', 'price'],
+      [-26, 'too-long-mempool-chain, too many descendants', depends, 'view'],
+      [-26, 'too-large-cluster', depends, 'view'],
+      [-26, 'non-BIP68-final', early, 'view'],
+      [-26, 'bad-txns-premature-spend-of-coinbase, tried to spend coinbase at depth 7', early, 'view'],
+      [-27, 'Transaction outputs already in utxo set', 'the node says that it has it', 'view'],
+      // btcd
+      [-25, 'TX rejected: orphan transaction ab references outputs of unknown or fully-spent transaction cd', missing, 'view'],
+      [
+        -25,
+        `TX rejected: output ${outpoint} referenced from transaction cd:0 either does not exist or has already been spent`,
+        missing,
+        'view',
+      ],
+      [-26, `TX rejected: output ${outpoint} already spent by transaction cd in the memory pool`, inPool, 'view'],
+      [-26, 'TX rejected: replacement transaction ab has an insufficient absolute fee: needs 5, has 4', replaces, 'price'],
+      [
+        -26,
+        'TX rejected: replacement transaction spends new unconfirmed input cd:0 not found in conflicts',
+        'what it would replace is in its way',
+        'view',
+      ],
+      [-26, 'TX rejected: transaction ab has 10 fees which is under the required amount of 141', relayed, 'price'],
+      [-26, 'TX rejected: transaction ab has insufficient priority (1 <= 5.76e+07)', relayed, 'price'],
+      [-26, 'TX rejected: transaction ab has been rejected by the rate limiter due to low fees', relayed, 'price'],
+      [-26, 'TX rejected: transaction ab is not standard: transaction is not finalized', early, 'view'],
+      [-26, 'TX rejected: already have transaction ab', 'the node says that it has it', 'view'],
+    ])('refused with %d %s: it may be taken later, or elsewhere', async (code, message, reason, passing) => {
+      const refusing = await through({ sendrawtransaction: () => refuse(code, message) });
+      const taking = await through({ sendrawtransaction: () => id });
+      expect(await client(refusing.url).broadcast(bytes)).toEqual({ outcome: 'waiting', reason, passing });
+      expect(await client(refusing.url, taking.url).broadcast(bytes)).toEqual({ outcome: 'accepted' });
+    });
+
+    const malformed = 'it is not valid by the rules of the chain';
+    test.each([
+      [
+        -26,
+        'mandatory-script-verify-flag-failed (Signature must be zero for failed CHECK(MULTI)SIG operation)',
+        'a signature was refused',
+      ],
+      [
+        -25,
+        `TX rejected: failed to validate input ab:0 which references output ${outpoint} - not all signatures empty on failed checkmultisig`,
+        'a signature was refused',
+      ],
+      [-26, 'dust', 'an output is too small to be relayed'],
+      [
+        -26,
+        'TX rejected: transaction ab is not standard: transaction output 0: payment is dust: 5',
+        'an output is too small to be relayed',
+      ],
+      [-26, 'bad-txns-in-belowout, value in (0.1) < value out (0.2)', malformed],
+      [
+        -25,
+        'TX rejected: total value of all transaction inputs for transaction ab is 5 which is less than the amount spent of 6',
+        malformed,
+      ],
+      [-22, 'TX decode failed. Make sure the tx has at least one input.', malformed],
+    ])('refused with %d %s: for good, and no other node is asked', async (code, message, reason) => {
+      const refusing = await through({ sendrawtransaction: () => refuse(code, message) });
+      const taking = await through({ sendrawtransaction: () => id });
+      expect(await client(refusing.url, taking.url).broadcast(bytes)).toEqual({ outcome: 'rejected', reason });
+      expect(taking.seen.filter(({ method }) => method === 'sendrawtransaction')).toEqual([]);
     });
 
     test.each([
-      [-26, 'txn-mempool-conflict', 'an input is spent or unknown'],
-      [
-        -26,
-        'insufficient fee, rejecting replacement abc; new feerate 0.1 <= old feerate 0.1',
-        'the fee is too low for a replacement',
-      ],
-      [-26, 'min relay fee not met, 10 < 141', 'the fee is below what the node relays'],
-      [-26, 'too-long-mempool-chain, too many descendants', 'too many unconfirmed transactions depend on each other'],
-      [-25, 'something new', 'refused by the node (code -25)'],
-    ])('refused with %d %s', async (code, message, reason) => {
-      const refusing = await asking({ sendrawtransaction: () => refuse(code, message) });
-      expect(await refusing.broadcast(bytes)).toEqual({ outcome: 'rejected', reason });
+      [-25, 'Fee exceeds maximum configured by user (e.g. -maxtxfee, maxfeerate)', 'the fee is above what the node passes on'],
+      [-26, 'bad-txns-nonstandard-inputs', 'the node does not relay a transaction of this form'],
+    ])('refused with %d %s: as this node is configured; for good where no other one takes it', async (code, message, reason) => {
+      const refusing = await through({ sendrawtransaction: () => refuse(code, message) });
+      const taking = await through({ sendrawtransaction: () => id });
+      expect(await client(refusing.url, taking.url).broadcast(bytes)).toEqual({ outcome: 'accepted' });
+      expect(await client(refusing.url, refusing.url).broadcast(bytes)).toEqual({ outcome: 'rejected', reason });
     });
+
+    test.each([-25, -26])(
+      'refused with %d in words that nobody knows: they may be about what passes, and are shown',
+      async (code) => {
+        const refusing = await asking({
+          sendrawtransaction: () => refuse(code, 'a-new-rule of policy, see 0xdeadbeef at node1.example'),
+        });
+        expect(await refusing.broadcast(bytes)).toEqual({
+          ...{ outcome: 'waiting', passing: 'unknown' },
+          reason: `refused by the node (code ${code}): a-new-rule of policy, see at`,
+        });
+      },
+    );
 
     test.each([
       [-27, 'Transaction outputs already in utxo set'],
@@ -239,7 +349,7 @@ describeWithBtcd('the client of a Bitcoin chain', () => {
       };
       const isMissing = () => refuse(-25, 'bad-txns-inputs-missingorspent');
       const isDear = () => refuse(-26, 'mempool min fee not met, 10 < 141');
-      const spent = { outcome: 'rejected', reason: 'an input is spent or unknown' };
+      const spent = { outcome: 'waiting', reason: 'an input is spent or unknown', passing: 'view' };
 
       test.each([
         ['does not know an input', isMissing],

@@ -112,7 +112,8 @@ describeWithBtcd('over Esplora the client of a Bitcoin chain', () => {
     const { privateKey } = wallet.key.derive(alice.derivationPath);
     const digests = bitcoinCodec.signingPayloads(unsigned, alice.address).map(({ digest }) => digest);
     const { bytes } = bitcoinCodec.assemble(unsigned, signDigests(digests, privateKey as Uint8Array), alice.address);
-    expect(await (await asking()).broadcast(bytes)).toEqual({ outcome: 'rejected', reason: 'an input is spent or unknown' });
+    const missing = { outcome: 'waiting', reason: 'an input is spent or unknown', passing: 'view' };
+    expect(await (await asking()).broadcast(bytes)).toEqual(missing);
     const down = await asking({ '/tx': () => ({ status: 502, body: '<html>' }) });
     await expect(down.broadcast(bytes)).rejects.toMatchObject({ code: 'chain_unavailable' });
     const odd = await asking({ '/tx': () => ({ status: 400, body: 'too many requests' }) });

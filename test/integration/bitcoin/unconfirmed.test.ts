@@ -12,8 +12,8 @@ const coin = 100_000_000n;
 let fixture: BitcoinFixture;
 
 describeWithBtcd('change that is in no block', () => {
-  const open = async (changes: Parameters<typeof createBitcoinFixture>[0] = {}) => {
-    fixture = await createBitcoinFixture({ stuckAfterMs: 0, ...changes });
+  const open = async (...[changes, route]: Parameters<typeof createBitcoinFixture>) => {
+    fixture = await createBitcoinFixture({ stuckAfterMs: 0, ...changes }, route);
     await fixture.fund(fixture.alice, [coin]);
   };
   beforeEach(() => open(), 60_000);
@@ -118,13 +118,22 @@ describeWithBtcd('change that is in no block', () => {
 
   test('is not spent where the package would cost more than the cap, or the account can lock no more', async () => {
     await fixture.close();
-    await open({ maxNetworkFee: 400n });
-    await sent();
-    // 141 virtual bytes at 2 satoshis each cost 282
-    expect(await fixture.begin(await fixture.pay('0.01'))).toMatchObject({
-      outcome: 'wait',
-      reason: expect.stringMatching(/more than is paid/),
+    let close = () => {};
+    await open({ maxNetworkFee: 400n }, async (url) => {
+      const proxy = await startBitcoinProxy(url, { estimatesmartfee: () => ({ feerate: 0.00002 }) });
+      close = () => proxy.close();
+      return proxy.url;
     });
+    try {
+      await sent();
+      // 141 virtual bytes at 2 satoshis each cost 282
+      expect(await fixture.begin(await fixture.pay('0.01'))).toMatchObject({
+        outcome: 'wait',
+        reason: expect.stringMatching(/more than is paid/),
+      });
+    } finally {
+      close();
+    }
   });
 
   test('of others is never spent', async () => {
@@ -167,7 +176,7 @@ describeWithBtcd('change that is in no block', () => {
     try {
       const asking = new BitcoinChainClient(chain, [proxy.url]);
       expect(await asking.broadcast(bytes, ancestors)).toEqual({ outcome: 'waiting', reason: 'an input is spent or unknown' });
-      expect(await asking.broadcast(bytes)).toMatchObject({ outcome: 'rejected' });
+      expect(await asking.broadcast(bytes)).toMatchObject({ outcome: 'waiting', passing: 'view' });
       isMissing = false;
       proxy.seen.length = 0;
       await asking.broadcast(bytes, ancestors).catch(() => undefined);

@@ -1,4 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
+import { NodeRefusal } from '../../../src/chains/bitcoin/rpc';
 import { beginConsolidation } from '../../../src/consolidations/begin';
 import { TransactionEntity } from '../../../src/transactions/entity';
 import { observationSignaller, transferWorkflowsOn } from '../../../src/transfers/start/workflows';
@@ -9,6 +10,7 @@ import { listAddress } from '../screening/factors';
 import { describeWithBtcd } from '../../stack/btcd';
 import { ServedChain, until } from '../transfers/served';
 import { type BitcoinFixture, createBitcoinFixture } from './fixture';
+import { startBitcoinProxy } from './proxy';
 
 jest.setTimeout(120_000);
 
@@ -114,6 +116,80 @@ describeWithBtcd('whole transfers on Bitcoin', () => {
     await follow();
     await booksAgree();
     await served.record(transferWorkflowId(txId), 'transfer-failed-funding-lost');
+  });
+
+  describe('that every node refuses for now', () => {
+    /** What the node says to bytes before they reach it; null: nothing. */
+    let refusal: NodeRefusal | null = null;
+    let closeProxy = () => {};
+    let refused = 0;
+    /** In place of the fixture of each test, behind an endpoint that refuses. */
+    const open = async (stuckAfterMs: number) => {
+      await fixture.close();
+      refused = 0;
+      fixture = await createBitcoinFixture({ stuckAfterMs }, async (url) => {
+        const proxy = await startBitcoinProxy(url, {
+          sendrawtransaction: () => {
+            if (!refusal) return undefined;
+            refused += 1;
+            throw refusal;
+          },
+        });
+        closeProxy = proxy.close;
+        return proxy.url;
+      });
+      served.fixture = fixture;
+      await fixture.fund(fixture.alice, [coin, coin]);
+      await served.serve();
+    };
+    afterEach(() => closeProxy());
+    const kinds = async (txId: string) => (await fixture.attempts(txId)).map(({ kind }) => kind);
+
+    test('the same bytes are sent again until it takes them', async () => {
+      refusal = new NodeRefusal(-25, 'bad-txns-inputs-missingorspent');
+      await open(600_000);
+      const txId = await submit();
+      await until('refused three times', () => Promise.resolve(refused > 2));
+      expect(await served.status(txId)).toBe('SIGNING');
+      refusal = null;
+      await served.ends(txId, 'CONFIRMED');
+      expect(await kinds(txId)).toEqual(['first']);
+      await booksAgree();
+    });
+
+    test('and goes on to: operators are told, and may abandon it', async () => {
+      refusal = new NodeRefusal(-26, 'txn-mempool-conflict');
+      await open(2_000);
+      const txId = await submit();
+      await until('parked', async () => (await served.status(txId)) === 'NEEDS_ATTENTION');
+      expect(refused).toBeGreaterThan(1);
+      expect(await fixture.transaction(txId)).toMatchObject({
+        ...{ failure_code: 'broadcast_rejected', failure_message: 'another transaction in the pool of the node spends an input' },
+      });
+      expect(await kinds(txId)).toEqual(['first']);
+      expect((await fixture.balance(fixture.alice, 'BTC')).locked).toBeGreaterThan(120_000_000n);
+      await until('abandoned', () =>
+        served.operations.abandon(txId).then(
+          () => true,
+          () => false,
+        ),
+      );
+      refusal = null;
+      await served.ends(txId, 'FAILED');
+      expect((await kinds(txId)).slice(0, 2)).toEqual(['first', 'cancellation']);
+      await booksAgree();
+    });
+
+    test('for its fee: after its time without inclusion it is replaced at a higher one', async () => {
+      refusal = new NodeRefusal(-26, 'mempool min fee not met, 141 < 200');
+      await open(2_000);
+      const txId = await submit();
+      await until('replaced', async () => (await kinds(txId)).length > 1);
+      refusal = null;
+      await served.ends(txId, 'CONFIRMED');
+      expect((await kinds(txId)).slice(0, 2)).toEqual(['first', 'replacement']);
+      await booksAgree();
+    });
   });
 
   test('that is parked, and whose deposit is reorganised away for good: the follower tells it so, and it ends without an operator', async () => {

@@ -112,6 +112,42 @@ describe('endpoints', () => {
     }
   });
 
+  it.each([429, 503])(
+    'endpoints that all answer with HTTP %d and a JSON-RPC error say nothing: an attempt is waited for',
+    async (status) => {
+      const [from, recipient] = [rich[0].address, '0x5bc2e97d04a8f61e3c7b90fd2a6548ec1f73d0e9'];
+      const intent = { from, outputs: [{ recipient, tokenContract: null, amount: 1n }] };
+      let isLimited = false;
+      const server = createServer((request, response) => {
+        const chunks: Buffer[] = [];
+        request.on('data', (chunk: Buffer) => chunks.push(chunk));
+        request.on('end', () => {
+          const refused = { jsonrpc: '2.0', id: null, error: { code: -32005, message: 'limit exceeded' } };
+          if (isLimited) return response.writeHead(status).end(JSON.stringify(refused));
+          const headers = { 'content-type': 'application/json' };
+          return void fetch(anvil.url, { method: 'POST', headers, body: Buffer.concat(chunks) })
+            .then((it) => it.text())
+            .then((text) => response.end(text));
+        });
+      });
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      try {
+        const limiting = new EvmChainClient(client.chain, [url, url]);
+        const prepare = () => limiting.prepare({ kind: 'first', intent, previous: [] });
+        await expect(prepare()).resolves.toMatchObject({ details: { gasLimit: '21000' } });
+        await limiting.verifyIdentity();
+        isLimited = true;
+        await expect(prepare()).rejects.toMatchObject({
+          ...{ code: 'chain_unavailable', message: 'ethereum: no RPC endpoint responded' },
+        });
+      } finally {
+        server.close();
+        server.closeAllConnections();
+      }
+    },
+  );
+
   it('if none responds the error contains no url and no key', async () => {
     const secret = 'http://127.0.0.1:1/v2/secret-api-key';
     const error: unknown = await new EvmChainClient(client.chain, [secret]).head().catch((thrown: unknown) => thrown);

@@ -48,7 +48,7 @@ const urlOf = (name: string) =>
 beforeAll(async () => {
   await removeAll();
   root = mkdtempSync(path.join(tmpdir(), 'setup-databases-'));
-  await setUpFiles({ root, registry: loadRegistry('sandbox', ['ethereum']) });
+  await setUpFiles({ root, environment: 'sandbox', registry: loadRegistry('sandbox', ['ethereum']) });
   from = path.join(root, 'databases');
   chmodSync(path.join(from, 'superuser_url'), 0o600);
   writeFileSync(path.join(from, 'superuser_url'), server);

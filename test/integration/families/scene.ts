@@ -1,13 +1,18 @@
 import type { AccountEntity } from '../../../src/accounts/entity';
 import { createRpcCall } from '../../../src/chains/bitcoin/rpc';
+import type { ChainClient } from '../../../src/chains/chain-client';
+import { EvmChainClient } from '../../../src/chains/evm/client';
 import { getFamily } from '../../../src/chains/families';
 import { loadRegistry } from '../../../src/chains/registry';
+import { SolanaChainClient } from '../../../src/chains/solana/client';
+import { TronChainClient } from '../../../src/chains/tron/client';
 import type { ChainDefinition, FamilyRules } from '../../../src/chains/types';
 import { bitcoinFixture } from '../../families/bitcoin';
 import { evmFixture } from '../../families/evm';
 import type { FamilyFixture, NodeView } from '../../families/fixture';
 import { solanaFixture } from '../../families/solana';
 import { tronFixture } from '../../families/tron';
+import { clockOf } from '../../tron-client';
 import { createBitcoinFixture } from '../bitcoin/fixture';
 import { reorganise } from '../../../dev/faults';
 import type { ChainFixture } from '../following/chain-fixture';
@@ -19,6 +24,10 @@ import { Gate } from './gate';
 /** A chain of a test's own, with two accounts and what can go wrong with its node. */
 export interface FamilyScene extends ChainFixture {
   node: NodeView;
+  /** Of the node, past the gate. */
+  url: string;
+  /** What the gateway sees of the chain at these endpoints. */
+  clientAt: (...urls: string[]) => ChainClient;
   /** Until it is open, the node does not answer. */
   gate: Gate;
   /** Waits for a block. Atomic units of the native coin. */
@@ -34,6 +43,9 @@ export interface FamilyScene extends ChainFixture {
   reorganise: ((depth: number) => Promise<void>) | null;
 }
 
+/** Requests are not spaced. */
+const atAnyPace = (url: string): string => `${url}?rate=1000`;
+
 type CreateScene = (changes: Partial<ChainDefinition>) => Promise<FamilyScene>;
 
 const createEvm: CreateScene = async (changes) => {
@@ -44,6 +56,8 @@ const createEvm: CreateScene = async (changes) => {
     ...fixture,
     gate,
     node: evmFixture('ethereum').node(anvil.url),
+    url: anvil.url,
+    clientAt: (...urls) => new EvmChainClient(fixture.chain, urls),
     deposit: send,
     waiting: async () => (await anvil.client.getTxpoolStatus()).pending,
     drop: (id) => anvil.client.dropTransaction({ hash: id as `0x${string}` }),
@@ -60,6 +74,7 @@ const createBitcoin: CreateScene = async (changes) => {
     ...fixture,
     gate,
     node: bitcoinFixture.node(btcd.url),
+    url: btcd.url,
     deposit: ({ address }, amount) => node.send(address, amount),
     waiting: async () => (await createRpcCall(btcd.url)<string[]>('getrawmempool', [])).length,
     drop: () => btcd.restart(),
@@ -76,6 +91,8 @@ const createTron: CreateScene = async (changes) => {
     ...fixture,
     gate,
     node: tronFixture.node(simulated.url),
+    url: simulated.url,
+    clientAt: (...urls) => new TronChainClient(fixture.chain, urls.map(atAnyPace), clockOf(simulated)),
     deposit: send,
     waiting: async () => (await simulated.control('status')).pending as number,
     drop: (txid) => simulated.control('drop', { txid }),
@@ -92,6 +109,8 @@ const createSolana: CreateScene = async (changes) => {
     ...fixture,
     gate,
     node: solanaFixture.node(local.url),
+    url: local.url,
+    clientAt: (...urls) => new SolanaChainClient(fixture.chain, urls.map(atAnyPace)),
     deposit: send,
     waiting: async () => (await local.status()).pending,
     drop: (txid) => local.call('drop', { txid }),

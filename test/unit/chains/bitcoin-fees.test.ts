@@ -1,8 +1,9 @@
 import { toOutputScript } from '../../../src/chains/bitcoin/codec/address';
 import { decode, getFee, getVirtualSize } from '../../../src/chains/bitcoin/codec/transaction';
-import { planRate } from '../../../src/chains/bitcoin/fees';
+import { assertBelievable, decodeLevels, planRate } from '../../../src/chains/bitcoin/fees';
 import { regtest } from '../../../src/chains/bitcoin/network';
 import { selectCoins } from '../../../src/chains/bitcoin/select';
+import { bitcoin } from '../../../src/chains/registry/bitcoin';
 import { buildBitcoin, coin } from '../../bitcoin';
 
 const from = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
@@ -33,4 +34,9 @@ it('a replacement that needs more inputs has a higher rate than what it replaces
   expect(selected.coins).toHaveLength(2);
   // in satoshis per virtual byte, without a division
   expect(selected.fee * getVirtualSize(first)).toBeGreaterThan(getFee(first) * selected.size);
+});
+
+it.each(Object.values(bitcoin).flat())('the rate of $name ($network) while no node estimates one is believable', (chain) => {
+  const rate = decodeLevels(chain.fallbackFeeLevels ?? {});
+  expect(() => assertBelievable(chain, rate)).not.toThrow();
 });

@@ -3,7 +3,7 @@ import { Psbt, Transaction, networks } from 'bitcoinjs-lib';
 import fc from 'fast-check';
 import { toOutputScript } from '../../../src/chains/bitcoin/codec/address';
 import { type Coin, maxInputs, sum } from '../../../src/chains/bitcoin/codec/transaction';
-import { capRate } from '../../../src/chains/bitcoin/fees';
+import { highestRate } from '../../../src/chains/bitcoin/fees';
 import { regtest } from '../../../src/chains/bitcoin/network';
 import { selectCoins } from '../../../src/chains/bitcoin/select';
 import { getFamily } from '../../../src/chains/families';
@@ -99,7 +99,7 @@ test('what is signed pays what was asked for, its change to the sender, and neve
       const available = toCoins(list);
       const amount = (sum(available) * BigInt(share)) / 1_000n;
       fc.pre(amount >= dust);
-      const chosen = select(available, destination, amount, capRate(chain, wanted));
+      const chosen = select(available, destination, amount, wanted < highestRate(chain) ? wanted : highestRate(chain));
       if (chosen.outcome !== 'selected') return;
       const { coins, fee } = chosen;
       const unsigned = buildBitcoin({ kind: 'first', from, payments: [{ to, amount }], coins, fee });

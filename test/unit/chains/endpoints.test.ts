@@ -69,7 +69,12 @@ describe('what an attempt is to be made of', () => {
     ['one refuses, and one does not say who it is', [refusal, null], 'chain_unavailable', 'ethereum: no RPC endpoint responded'],
     ['none answers', [silent, silent], 'chain_unavailable', 'ethereum: no RPC endpoint responded'],
     ['one says that it is too little, and one does not answer', [silent, unknown], 'not_estimated', unknown.message],
-    ['one is not believed, and one says that it is too little', [fault, unknown], 'not_estimated', unknown.message],
+    [
+      'one is not believed, and one says that it is too little: both are said',
+      [fault, unknown],
+      'not_estimated',
+      `${unknown.message}; of another endpoint a tip is not believed`,
+    ],
     ['one is not believed, and one refuses', [fault, refusal], 'chain_unavailable', 'ethereum: a tip is not believed'],
   ])('%s', async (_, errors, code, message) => {
     await expect(ask(...errors)).rejects.toMatchObject({ code, message });

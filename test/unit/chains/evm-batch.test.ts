@@ -1,4 +1,5 @@
 import { createBatchedCall, createSingleCall } from '../../../src/chains/evm/batch';
+import { NoAnswer } from '../../../src/chains/no-answer';
 import type { Answer } from '../../../src/chains/post';
 import { NodeRefusal } from '../../../src/chains/evm/refusal';
 
@@ -41,7 +42,7 @@ test('an error of one call is that of no other; one for all is that of each', as
   expect(first).toEqual({ status: 'fulfilled', value: null });
   expect(second).toMatchObject({ reason: { name: 'NodeRefusal', code: 3, nodeMessage: 'execution reverted', data: '0x08' } });
 
-  const whole = node(() => ({ id: null, error: { code: -32005, message: 'limit exceeded' } }), 429);
+  const whole = node(() => ({ id: null, error: { code: -32005, message: 'limit exceeded' } }), 400);
   const refused = createBatchedCall(whole.post, 10);
   for (const { reason } of (await Promise.allSettled([refused('m', []), refused('m', [])])) as PromiseRejectedResult[])
     expect(reason).toMatchObject({ name: 'NodeRefusal', code: -32005 });
@@ -61,6 +62,20 @@ test.each<[string, (requests: Request[]) => unknown, number]>([
   expect(failure).not.toBeInstanceOf(NodeRefusal);
   expect(String(failure)).not.toContain('secret');
 });
+
+test.each([429, 500, 502, 503])(
+  'an endpoint that answers with HTTP %d says nothing, whatever it sends with it',
+  async (status) => {
+    const said = (requests: Request[]) => {
+      const error = { code: -32005, message: 'limit exceeded' };
+      return Array.isArray(requests) ? requests.map(({ id }) => ({ id, error })) : { id: 0, error };
+    };
+    const whole = () => ({ id: null, error: { code: 429, message: 'Too many requests' } });
+    for (const answer of [said, whole])
+      for (const call of [createBatchedCall(node(answer, status).post, 10), createSingleCall(node(answer, status).post)])
+        await expect(call('m', [])).rejects.toEqual(new NoAnswer(`no result (HTTP ${status})`));
+  },
+);
 
 test('a request that fails is made once more, and one that was refused is not', async () => {
   for (const create of [(post: (body: string) => Promise<Answer>) => createBatchedCall(post, 10), createSingleCall]) {

@@ -5,9 +5,9 @@ import { toBase58 } from '../../../src/chains/solana/codec/base58';
 import { toBytes } from '../../../src/chains/solana/codec/address';
 import { programs } from '../../../src/chains/solana/codec/programs';
 import { associatedTokenAccount } from '../../../src/chains/solana/codec/token-account';
-import { decode, maxPrice } from '../../../src/chains/solana/codec/transaction';
+import { decode } from '../../../src/chains/solana/codec/transaction';
 import { validBlocks } from '../../../src/chains/solana/expiry';
-import { priceSpread } from '../../../src/chains/solana/fees';
+import { highestPrice, priceSpread } from '../../../src/chains/solana/fees';
 import { Paces } from '../../../src/chains/request-rate';
 import { parseEndpoint } from '../../../src/chains/solana/url';
 import { readForeign } from '../../../src/chains/solana/foreign';
@@ -121,11 +121,28 @@ describe('prepare', () => {
     });
   });
 
-  it('a price has its cap', async () => {
-    node.prices = [50_000_000];
+  it('the highest price that is believed leaves room for its random part', async () => {
+    node.prices = [Number(highestPrice)];
     expect(await client.prepare({ kind: 'first', intent: sol(5n), previous: [] })).toMatchObject({
-      details: { price: String(maxPrice - BigInt(priceSpread - 1)) },
+      details: { price: String(highestPrice) },
     });
+  });
+
+  it('a price above the highest is not believed: the next endpoint is asked, and without one nothing is begun', async () => {
+    node.prices = [Number(highestPrice) + 1];
+    const honest = await StubNode.start();
+    try {
+      const both = new SolanaChainClient(solanaChain, [node.url, honest.url]);
+      expect(await both.feeLevels()).toEqual({ price: '10000' });
+    } finally {
+      await honest.stop();
+    }
+    const fault = {
+      ...{ code: 'chain_unavailable', message: 'solana: a priority fee of 4995002 is not believed' },
+      cause: { alert: 'fees_not_believed' },
+    };
+    await expect(client.feeLevels()).rejects.toMatchObject(fault);
+    await expect(client.prepare({ kind: 'first', intent: sol(5n), previous: [] })).rejects.toMatchObject(fault);
   });
 
   it('a token: its account is created where it is missing, and its rent is in the bound', async () => {
@@ -172,7 +189,7 @@ describe('prepare', () => {
   });
 
   it('a trial offers nothing for its units, all of which it may take: the sender need not have that', async () => {
-    node.prices = [5_000_000];
+    node.prices = [4_900_000];
     const tried: bigint[] = [];
     node.faults.set('simulateTransaction', ([transaction]) => {
       const { message } = readForeign(Buffer.from(transaction as string, 'base64'), []);

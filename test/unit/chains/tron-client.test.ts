@@ -241,21 +241,20 @@ test('what a fork has removed is sent again', async () => {
 });
 
 describe('broadcast', () => {
-  test.each<[string, 'rejected' | 'waiting', (made: MadeTransaction) => Promise<unknown>, string]>([
-    ['expired', 'waiting', () => mine(1, 600_000), 'the transaction has expired'],
+  test.each<[string, object, (made: MadeTransaction) => Promise<unknown>]>([
+    ['expired', { reason: 'the transaction has expired' }, () => mine(1, 600_000)],
     [
       'not covered',
-      'rejected',
+      { reason: 'the account lacks what it is to pay', passing: 'view' },
       async () => {
         const spend = chain.transfer(from(), to(), (await chain.balance(from())) - trx(1));
         await chain.include(spend, from());
       },
-      'the account lacks what it is to pay',
     ],
-  ])('what is %s is %s', async (_, outcome, change, reason) => {
+  ])('what is %s waits', async (_, said, change) => {
     const made = await make(pay(to().address, trx(2)));
     await change(made);
-    expect(await client.broadcast(made.bytes)).toEqual({ outcome, reason });
+    expect(await client.broadcast(made.bytes)).toEqual({ outcome: 'waiting', ...said });
     await chain.control('faucet', { address: from().address, amount: String(trx(10_000)) });
     await solidify();
   });

@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { projectRoot } from '../../../dev/paths';
 import type { AttemptState } from '../../../src/chains/chain-client';
 import { type ActionFacts, findActions } from '../../../src/cli/explain/actions';
 import { describeState } from '../../../src/cli/explain/chain';
@@ -248,5 +251,57 @@ describe('the page', () => {
     expect(page).toContain('retry (operator): gateway transfers retry 1\n      It goes on.');
     expect(page).toContain('http://ui/1');
     expect(page).not.toContain('transfer-1');
+  });
+
+  /** Headings, names of fields, and names of columns. */
+  const namesIn = (text: string): string[] =>
+    text.split('\n').flatMap((line) => {
+      const [, heading] = /^([A-Z][A-Za-z ]+?)(?=$|:| \()/.exec(line) ?? [];
+      const columns = /^ {2}[a-z_]+(?: {2,}[a-z_]+){2,}$/.test(line) ? line.trim().split(/ {2,}/) : [];
+      const [, field] = /^ {2}([a-z_]+) {2,}\S/.exec(line) ?? [];
+      return [heading, field, ...columns].filter((name) => name !== undefined);
+    });
+
+  test('has the sections, fields and columns that docs/failed-transfer.md shows, in this order', () => {
+    const [, shown = ''] =
+      /^\$ npx gateway explain .*\n([\s\S]*?)^```$/m.exec(
+        readFileSync(path.join(projectRoot, 'docs/failed-transfer.md'), 'utf8'),
+      ) ?? [];
+    const at = new Date(0);
+    const page = formatTransaction({
+      ...report,
+      transaction: {
+        ...{ tx_id: txId, type: 'OUTBOUND', client_id: 'c', client: 'demo', wallet_id: 'w', account_id: 'a', chain: 'ethereum' },
+        ...{
+          amount: '0.25',
+          symbol: 'ETH',
+          from: '0x1',
+          to: '0x2',
+          sender: '0x1',
+          tx_hash: '0x3',
+          explorer: null,
+          block_number: '84',
+        },
+        ...{ fee: '0.1 ETH', fee_locked: null, external_id: null, requested_by: null, request_id: null, parent_tx_id: null },
+        ...{ retry_of: null, created_at: at, ended_at: at, retried_by: null },
+      },
+      attempts: [
+        {
+          ...{ attempt: 1, kind: 'first', resources: ['0'], begun_at: at, signed_at: at, is_broadcast: true, ids: ['0x3'] },
+          ...{ on_record: 'failed', chain_now: null },
+        },
+      ],
+      locked: [],
+      postings: [{ at, kind: 'lock', bucket: 'AVAILABLE', amount: '-0.25', symbol: 'ETH' }],
+    });
+    const names = namesIn(shown);
+    expect(names).toEqual(
+      expect.arrayContaining(['Transaction', 'tx_hash', 'What can be done now', 'on_record', 'Postings', 'bucket']),
+    );
+    let rest = namesIn(page);
+    for (const name of names) {
+      expect([name, rest]).toEqual([name, expect.arrayContaining([name])]);
+      rest = rest.slice(rest.indexOf(name) + 1);
+    }
   });
 });

@@ -16,7 +16,7 @@ import { compose, composeText, mounts, secretFiles, type Service, services, word
 import { resolveCompose } from './resolve';
 
 const root = mkdtempSync(path.join(tmpdir(), 'compose-'));
-beforeAll(() => setUpFiles({ root, registry: loadRegistry('sandbox', ['ethereum']) }));
+beforeAll(() => setUpFiles({ root, environment: 'sandbox', registry: loadRegistry('sandbox', ['ethereum']) }));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 const inProject = (name: string) => path.join(projectRoot, name);
@@ -127,6 +127,17 @@ it.each(['setup files', 'setup databases', 'migrate', 'temporal setup'])(
     for (const option of options) expect(stdout).toContain(`${option} `);
   },
 );
+
+it('the first client is told the port at which the machine publishes the API', () => {
+  for (const [variables, port] of [
+    [{}, '8080'],
+    [{ API_PORT: '18080' }, '18080'],
+  ] as const) {
+    const { api, 'first-client': client } = resolveCompose(variables).services;
+    expect(api?.ports).toEqual([`127.0.0.1:${port}:8080`]);
+    expect(client?.command?.at(-1)).toBe(port);
+  }
+});
 
 describe('secrets', () => {
   /** Beside the set-up, and the process that the volume is named after. */

@@ -5,15 +5,16 @@ import { documentedBlocks, documentedCommands, lineNotRun, notRunByDeploy } from
 import { inlineCommands, shellBlocks } from '../documents/shell-blocks';
 
 /**
- * Which test runs the code of docs/deployment.md and docs/upgrades.md. `npm run test:deploy` runs what has `docker compose`, as it stands; the rest
+ * Which test runs the code of docs/deployment.md and docs/upgrades.md, and of the documents about the replacement of keys. `npm run test:deploy` runs what has `docker compose`, as it stands; the rest
  * is in one of these lists.
  */
-const documents = ['docs/deployment.md', 'docs/upgrades.md'];
+const documents = ['docs/deployment.md', 'docs/upgrades.md', 'docs/keys.md', 'docs/jwt-keys.md'];
 const threeMachines = 'test/unit/deploy/three-machines.test.ts';
 const databases = 'test/integration/cli/setup-databases.test.ts';
 const workerVersions = 'test/crash/worker-versions.test.ts';
 const operators = 'test/deploy/operators.ts';
 const onStack = 'test/e2e/cli.test.ts';
+const accessTokens = 'test/unit/http/access-tokens.test.ts';
 
 /** The file that runs a command, by its first words; it has the words that follow `gateway`, up to the first option or placeholder. */
 const runBy: Record<string, string> = {
@@ -37,6 +38,11 @@ const runBy: Record<string, string> = {
   'gateway ledger verify': onStack,
   'gateway audit verify': onStack,
   'gateway transfers retry': onStack,
+  // its code for operators of nodes, which three-machines.test.ts runs
+  'openssl rand -hex 32': 'docs/deployment.md',
+  'openssl genpkey -algorithm ed25519 -out jwt-new.pem': accessTokens,
+  'openssl pkey -in jwt-old.pem -pubout': accessTokens,
+  'npm run build': 'Dockerfile',
   'node scripts/sbom.mjs': 'test/unit/deploy/packages.test.ts',
   'npm sbom': 'scripts/sbom.mjs',
   'node scripts/healthy.cjs': 'docker-compose.yml',
@@ -46,6 +52,7 @@ const runBy: Record<string, string> = {
 const notRun: Record<string, string> = {
   ...notRunByDeploy,
   'npm run test:deploy': 'it is the test of the images itself, and not a part of `npm test`',
+  'npm run dev': 'it runs until it is stopped: the stack of the e2e tests is the same',
   'gateway wallet bind': 'for wallets from before a release, which a new deployment does not have',
   'gateway temporal …': 'a group of commands, each of which is named elsewhere',
   'docker build --target': 'needs an engine: `npm run test:deploy` builds the targets with buildah',

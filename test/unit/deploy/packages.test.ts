@@ -30,22 +30,67 @@ describe('packages of the images', () => {
     expect(node.filter((folder) => !gateway.includes(folder))).toEqual([]);
   });
 
-  it('are those of the bill of materials of `gateway`', async () => {
-    const folder = mkdtempSync(path.join(tmpdir(), 'sbom-'));
-    try {
-      const env = { ...process.env, npm_config_offline: 'true' };
-      execFileSync(process.execPath, [path.join(projectRoot, 'scripts/sbom.mjs'), folder], { env, stdio: 'pipe' });
-      const { components } = JSON.parse(readFileSync(path.join(folder, 'gateway.cdx.json'), 'utf8')) as {
-        components: { name: string; version: string }[];
-      };
-      const { gateway = [] } = await packagesOfImages();
-      const toName = (at: string) => `${at.replace(/^.*node_modules\//, '')}@${packages[at]?.version}`;
-      // it has a package once, however often it is installed
-      expect(components.map(({ name, version }) => `${name}@${version}`).sort()).toEqual(
-        [...new Set(gateway.map(toName))].sort(),
-      );
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
+  it('of a signing node are as many as README.md says', async () => {
+    const { gateway = [], 'mpc-node': node = [] } = await packagesOfImages();
+    const readme = readFileSync(path.join(projectRoot, 'README.md'), 'utf8');
+    const [, few, all] = /an image of its own, with (\d+) of the (\d+) packages/.exec(readme) ?? [];
+    expect([Number(few), Number(all)]).toEqual([node.length, gateway.length]);
   });
+});
+
+describe('bills of materials', () => {
+  interface Component {
+    name: string;
+    version: string;
+    purl: string;
+    hashes?: { content: string }[];
+  }
+  interface Bill {
+    metadata: { component: { name: string } };
+    components: Component[];
+    dependencies: { ref: string; dependsOn?: string[] }[];
+  }
+  const folder = mkdtempSync(path.join(tmpdir(), 'sbom-'));
+  const bill = (name: string) => JSON.parse(readFileSync(path.join(folder, `${name}.cdx.json`), 'utf8')) as Bill;
+  const of = (name: string, kind: string) => bill(name).components.filter(({ purl }) => purl.startsWith(`pkg:${kind}/`));
+  const toText = ({ name, version }: { name: string; version: string }) => `${name}@${version}`;
+  beforeAll(() => {
+    const env = { ...process.env, npm_config_offline: 'true' };
+    execFileSync(process.execPath, [path.join(projectRoot, 'scripts/sbom.mjs'), folder], { env, stdio: 'pipe' });
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it.each(['gateway', 'mpc-node'])('of %s has the packages of the image', async (target) => {
+    const folders = (await packagesOfImages())[target] ?? [];
+    const toName = (at: string) => `${at.replace(/^.*node_modules\//, '')}@${packages[at]?.version}`;
+    // it has a package once, however often it is installed
+    expect(of(target, 'npm').map(toText).sort()).toEqual([...new Set(folders.map(toName))].sort());
+  });
+
+  it('of a signing node names it, and depends on nothing that it does not have', () => {
+    const { metadata, components, dependencies } = bill('mpc-node');
+    expect(metadata.component.name).toBe('custody-gateway-mpc-node');
+    expect(dependencies.length).toBe(of('mpc-node', 'npm').length + 1);
+    const refs = (components as unknown as { 'bom-ref': string }[]).map((component) => component['bom-ref']);
+    expect(dependencies.flatMap(({ dependsOn = [] }) => dependsOn).filter((ref) => !refs.includes(ref))).toEqual([]);
+  });
+
+  it.each(['gateway', 'mpc-node'])(
+    'of %s has the crates of the module that signs, with their hashes, and none of its tests',
+    (target) => {
+      const native = (name: string) => readFileSync(path.join(projectRoot, 'native/threshold', name), 'utf8');
+      const crates = of(target, 'cargo');
+      const [product = '', tests = ''] = native('Cargo.toml').split('[dev-dependencies]');
+      const named = [...product.slice(product.indexOf('[dependencies]')).matchAll(/^([\w-]+) =/gm)].map(([, name]) => name);
+      expect(named.length).toBeGreaterThan(9);
+      expect(crates.map(({ name }) => name)).toEqual(expect.arrayContaining(named));
+      expect(tests).toContain('serde_json');
+      expect(crates.map(({ name }) => name)).not.toContain('serde_json');
+      for (const { name, version, hashes } of crates)
+        expect(native('Cargo.lock')).toContain(
+          `name = "${name}"\nversion = "${version}"\nsource = "registry+https://github.com/rust-lang/crates.io-index"\nchecksum = "${hashes?.[0]?.content}"`,
+        );
+      expect(new Set(crates.map(toText)).size).toBe(crates.length);
+    },
+  );
 });

@@ -36,7 +36,8 @@ const gateway = [
   'export GATEWAY_ENV=sandbox CHAINS=ethereum CHAIN_ETHEREUM_RPC_URLS=http://127.0.0.1:1 GATEWAY',
   `GATEWAY=${path.join(projectRoot, 'bin/gateway.js')}`,
 ].join('\n');
-const setUp = (folder = 'deployment') => setUpFiles({ root: inRoot(folder), registry: loadRegistry('sandbox', ['ethereum']) });
+const setUp = (folder = 'deployment') =>
+  setUpFiles({ root: inRoot(folder), environment: 'sandbox', registry: loadRegistry('sandbox', ['ethereum']) });
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 (findOnPath('openssl') ? it : it.skip)(
@@ -86,6 +87,19 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
       expect(() => new Identity(files)).not.toThrow();
       expect(() => new Identity({ ...files, peerCerts: former })).toThrow();
     }
+    // the identity of one node is replaced, by the commands that docs/keys.md names
+    const [own, others] = ['mpc-node-1', 'mpc-node-2'].map((name) => read('deployment', name, 'tls_cert'));
+    const formerKey = read('operator-1', 'tls_key').trim();
+    shell(commandsOf('operator').trim().split('\n').slice(-2).join('\n'), inRoot('operator-1'));
+    copyFileSync(inRoot('operator-1', 'mpc-node-1.csr'), inRoot('mpc-node-1.csr'));
+    shell(sign.replace('mpc-node-1 mpc-node-2 mpc-node-3; do', 'mpc-node-1; do'), root);
+    const given = (name: string) => read('deployment', 'mpc-node-1', name);
+    const files = { index: 1, cert: given('tls_cert'), ca: given('tls_ca'), peerCerts: given('node_certs') } as const;
+    expect(given('tls_cert')).not.toBe(own);
+    expect(read('deployment', 'mpc-node-2', 'tls_cert')).toBe(others);
+    expect(read('deployment', 'api', 'node_certs')).toBe(given('node_certs'));
+    expect(() => new Identity({ ...files, key: read('operator-1', 'tls_key').trim(), formerCerts: own })).not.toThrow();
+    expect(() => new Identity({ ...files, key: formerKey })).toThrow();
     await expect(setUp()).rejects.toThrow(/mpc-node-1.* was made before and is missing now/);
 
     // a release that needs two more files: the copy of before gets them, and nothing else

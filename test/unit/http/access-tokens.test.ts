@@ -1,6 +1,13 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { findOnPath } from '../../../dev/binaries';
 import { AccessTokens } from '../../../src/auth/tokens';
 import { newId } from '../../../src/platform/ids';
+import { readConfig } from '../../../src/platform/config';
 import { newKeyPair } from '../../keys';
+import { shellBlocks } from '../documents/shell-blocks';
 
 const ed25519 = () => {
   const { publicKey, privateKey } = newKeyPair('ed25519');
@@ -69,3 +76,43 @@ test('a token that was accepted before is refused once it has expired', async ()
     jest.useRealTimers();
   }
 });
+
+(findOnPath('openssl') ? test : test.skip)(
+  'the commands of docs/jwt-keys.md replace the key while processes before and after each step run side by side (skipped where openssl is not installed)',
+  async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'jwt-keys-'));
+    try {
+      const file = (name: string) => path.join(folder, name);
+      const [make, keep] = shellBlocks('docs/jwt-keys.md').map(({ code }) => code);
+      const shell = (code = 'false') => execFileSync('bash', ['-euo', 'pipefail', '-c', code], { cwd: folder, stdio: 'pipe' });
+      /** A process, with the variables that the document names in this step. */
+      const start = (privateKey: string, publicKeys?: string) => {
+        const env = {
+          JWT_PRIVATE_KEY_FILE: file(privateKey),
+          ...(publicKeys !== undefined && { JWT_PUBLIC_KEYS_FILE: file(publicKeys) }),
+        };
+        const config = readConfig(['JWT_PRIVATE_KEY', 'JWT_PUBLIC_KEYS'], env);
+        return create({ privateKey: config.JWT_PRIVATE_KEY, publicKeys: config.JWT_PUBLIC_KEYS });
+      };
+      writeFileSync(file('jwt-old.pem'), ed25519().private);
+      shell(make);
+      expect(statSync(file('jwt-new.pem')).mode & 0o777).toBe(0o600);
+      const steps = [await start('jwt-old.pem'), await start('jwt-old.pem', 'jwt-new.pub.pem')];
+      shell(keep);
+      steps.push(await start('jwt-new.pem', 'jwt-old.pub.pem'), await start('jwt-new.pem'));
+      const caller = { clientId: newId(), userId: newId(), keyId: newId() };
+      for (const [index, before] of steps.entries()) {
+        const after = steps[index + 1];
+        if (!after) continue;
+        // the last step comes once all tokens of the old key have expired
+        if (index < 2) expect(await after.verify(await before.issue(caller))).toEqual(caller);
+        expect(await before.verify(await after.issue(caller))).toEqual(caller);
+      }
+      const old = await steps[0]?.issue(caller);
+      await expect(steps[3]?.verify(old ?? '')).rejects.toMatchObject({ code: 'unauthorized' });
+      expect(readFileSync(file('jwt-new.pub.pem'), 'utf8')).not.toContain('PRIVATE');
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+);

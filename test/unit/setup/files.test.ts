@@ -14,9 +14,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parse } from 'yaml';
 import { loadRegistry } from '../../../src/chains/registry';
+import type { GatewayEnvironment } from '../../../src/chains/types';
 import { getFamily } from '../../../src/chains/families';
 import { certify, certifyAuthority, newCertificateKey } from '../../../src/cli/setup/certificates';
-import { authorities, setUpFiles } from '../../../src/cli/setup/deployment-files';
+import { authorities, type Authority, setUpFiles } from '../../../src/cli/setup/deployment-files';
 import { newEd25519Key } from '../../../src/cli/setup/new-secrets';
 import { Identity } from '../../../src/mpc/identity';
 import { NodeLimits } from '../../../src/mpc/limits';
@@ -29,7 +30,8 @@ let root: string;
 beforeEach(() => void (root = mkdtempSync(path.join(tmpdir(), 'setup-'))));
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-const run = () => setUpFiles({ root, registry });
+const deployment = () => ({ root, registry, environment: 'sandbox' as const });
+const run = () => setUpFiles(deployment());
 const file = (name: string) => path.join(root, name);
 const read = (name: string) => readFileSync(file(name), 'utf8').trim();
 /** As an operator who has replaced a file, with the owner and the mode that it had. */
@@ -151,7 +153,7 @@ describe('an authority that is renewed', () => {
     'signs the certificates below it again, for the same keys, and nothing else changes: %s',
     async (renew) => {
       const before = everything();
-      const written = await setUpFiles({ root, registry, renew });
+      const written = await setUpFiles({ ...deployment(), renew });
       const after = everything();
       expect(Object.keys(after)).toEqual(Object.keys(before));
       expect(
@@ -176,15 +178,59 @@ describe('an authority that is renewed', () => {
     put('setup/temporal_ca_key', key);
     put('setup/temporal_ca_cert', await certifyAuthority(key, 'custody-gateway Temporal'));
     await expect(run()).rejects.toThrow(/was not signed by the authority beside it/);
-    await setUpFiles({ root, registry, renew: 'temporal' });
+    await setUpFiles({ ...deployment(), renew: 'temporal' });
     expect(await run()).toEqual([]);
   });
 
-  it('makes nothing where a secret was lost', async () => {
-    rmSync(file('mpc-node-1/kek'));
+  it.each(
+    authorities.flatMap((renew) =>
+      [
+        ...['mpc-node-1/kek', 'mpc-node-1/tls_key', 'mpc-node-3/tls_key', 'worker/temporal_key', 'temporal/internode_key'],
+        ...authorities.filter((other) => other !== renew).map((other) => `setup/${other}_ca_key`),
+      ].map((lost) => [renew, lost] as const),
+    ),
+  )('replaces nothing where another secret was lost: %s, %s', async (renew, lost) => {
+    rmSync(file(lost));
     const before = everything();
-    await expect(setUpFiles({ root, registry, renew: 'node' })).rejects.toThrow('was made before and is missing now');
+    await expect(setUpFiles({ ...deployment(), renew })).rejects.toThrow(`${file(lost)} was made before and is missing now`);
     expect(everything()).toEqual(before);
+  });
+});
+
+describe('the environment that an installation was made for', () => {
+  const start = (environment: GatewayEnvironment, renew?: Authority) =>
+    setUpFiles({ root, environment, registry: loadRegistry(environment, ['ethereum', 'base']), renew });
+  const environments: GatewayEnvironment[] = ['local', 'sandbox', 'production'];
+  const others = environments.flatMap((made) =>
+    environments.filter((started) => started !== made).map((started) => [made, started] as const),
+  );
+
+  it.each(others)('stays: made as %s, it is refused as %s with both names, and nothing changes', async (made, started) => {
+    await start(made);
+    const before = everything();
+    const error = await start(started).catch((it: Error) => it);
+    expect((error as Error).message).toBe(
+      `${file('setup/environment')} says that the keys and databases of this installation are of GATEWAY_ENV=${made}, and now GATEWAY_ENV is ` +
+        `${started}: start it with GATEWAY_ENV=${made}, or begin another installation in a folder of another name (docs/deployment.md)`,
+    );
+    await expect(start(started, 'node')).rejects.toThrow(/GATEWAY_ENV is/);
+    expect(everything()).toEqual(before);
+    expect(await start(made)).toEqual([]);
+  });
+
+  it('is stored at the next start of an installation that has none, and holds from then on', async () => {
+    await start('sandbox');
+    rmSync(file('setup/environment'));
+    const made = (JSON.parse(read('setup/made.json')) as string[]).filter((name) => name !== 'setup/environment');
+    put('setup/made.json', JSON.stringify(made));
+    expect(await start('sandbox')).toEqual(['setup/environment']);
+    await expect(start('production')).rejects.toThrow(/GATEWAY_ENV=sandbox/);
+  });
+
+  it('is not made anew when it was lost', async () => {
+    await start('local');
+    rmSync(file('setup/environment'));
+    await expect(start('production')).rejects.toThrow(`${file('setup/environment')} was made before and is missing now`);
   });
 });
 

@@ -11,7 +11,7 @@ const root = mkdtempSync(path.join(tmpdir(), 'setup-tls-'));
 const servers: Server[] = [];
 const read = (name: string) => readFileSync(path.join(root, name), 'utf8');
 
-beforeAll(() => setUpFiles({ root, registry: loadRegistry('sandbox', ['ethereum']) }));
+beforeAll(() => setUpFiles({ root, environment: 'sandbox', registry: loadRegistry('sandbox', ['ethereum']) }));
 afterEach(() => servers.splice(0).forEach((server) => server.close()));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
@@ -90,7 +90,8 @@ it('signing nodes reach each other by the names of the compose file', async () =
 });
 
 describe('a renewed authority', () => {
-  const renew = (authority: Authority) => setUpFiles({ root, registry: loadRegistry('sandbox', ['ethereum']), renew: authority });
+  const renew = (authority: Authority) =>
+    setUpFiles({ root, environment: 'sandbox', registry: loadRegistry('sandbox', ['ethereum']), renew: authority });
 
   it.each(['temporal', 'node'] as const)('refuses certificates of the former one: %s', async (authority) => {
     const ofTemporal = authority === 'temporal';

@@ -1,6 +1,6 @@
 import { loadRegistry } from '../../../src/chains/registry';
 import { PollBackoff } from '../../../workflows/transfer/poll-backoff';
-import { reserveWaits } from '../../../workflows/transfer/waits';
+import { patienceMs, reserveWaits } from '../../../workflows/transfer/waits';
 
 const minute = 60_000;
 
@@ -26,6 +26,15 @@ test('what no node has taken is sent again soon, however long a confirmation tak
   polls.adopt(12_000, 12);
   polls.hurry();
   expect(Array.from({ length: 6 }, () => polls.next(Infinity))).toEqual([1_000, 2_000, 4_000, 8_000, 15_000, 15_000]);
+});
+
+test('what no node takes for a passing reason is an operator’s after ten minutes at most, also where a block takes as long', () => {
+  const { stuckAfterMs } = loadRegistry('production', ['bitcoin']).get('bitcoin');
+  expect([undefined, 'view', 'unknown'].map((refused) => patienceMs(stuckAfterMs, refused as 'view' | 'unknown'))).toEqual([
+    ...[60 * minute, 10 * minute, minute],
+  ]);
+  expect(patienceMs(30_000, 'view')).toBe(30_000);
+  expect(patienceMs(30_000, 'unknown')).toBe(30_000);
 });
 
 test('1,000 transfers in flight on a chain with a block every 12 seconds: it is asked for fewer than one in ten of them', () => {
