@@ -204,13 +204,13 @@ export class ServedChain<Fixture extends ChainFixture> {
     return request.txId;
   }
 
-  /** With RECORD_HISTORIES=1 the history of a run becomes one of the replay tests. */
   /** What the Temporal UI shows of a transfer's run, as Markdown: the sentence first. */
   async shownDetails(txId: string): Promise<string> {
     const shown = await this.client.workflow.getHandle(transferWorkflowId(txId)).query<Shown>('__temporal_workflow_metadata');
     return shown.currentDetails ?? '';
   }
 
+  /** With RECORD_HISTORIES=1 the history of a run becomes one of the replay tests. */
   record(workflowId: string, name: string, options?: RecordedRun): Promise<void> {
     return recordRun(this.client, workflowId, name, options);
   }
