@@ -137,6 +137,7 @@ describe('what the Temporal UI shows of a transfer that waits', () => {
     await shows(txId, '**The worker of ethereum fails in this step**, and repeats it: read its log');
     fails = false;
     await confirmed(txId);
+    await record(txId, 'transfer-confirmed-step-failing');
   });
 
   test('for the authoriser, then for signing nodes: at every moment of the wait', async () => {

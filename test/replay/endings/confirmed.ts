@@ -46,6 +46,7 @@ export const confirmed = {
     'observe: failed',
     ...settled,
   ],
+  'transfer-confirmed-step-failing': ['prepareAttempt first: failed', 'prepareAttempt first: done', ...settled],
   'transfer-confirmed-not-estimated': [
     'prepareAttempt first: failed',
     'parkTransfer: parked',
