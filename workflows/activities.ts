@@ -32,8 +32,8 @@ export const authoriserActivities = proxyActivities<AuthoriserActivities>({
   retry: { initialInterval: '200 milliseconds', backoffCoefficient: 2, maximumInterval: '10 seconds' },
 });
 
-/** Steps on a chain's own task queue; they wait for a chain that is down. */
-export const chainActivities = (chain: string) =>
+/** Steps on a chain's own task queue; without `maximumAttempts` they wait for a chain that is down. */
+export const chainActivities = (chain: string, maximumAttempts?: number) =>
   proxyActivities<ChainActivities>({
     taskQueue: chainTaskQueue(chain),
     startToCloseTimeout: '20 seconds',
@@ -41,6 +41,7 @@ export const chainActivities = (chain: string) =>
       initialInterval: '500 milliseconds',
       backoffCoefficient: 2,
       maximumInterval: '10 seconds',
+      ...(maximumAttempts === undefined ? {} : { maximumAttempts }),
       // the chain answers, and may go on doing so: the workflow limits how long it is asked again
       nonRetryableErrorTypes: ['not_estimated' satisfies FailureCode],
     },

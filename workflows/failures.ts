@@ -1,4 +1,4 @@
-import { ActivityFailure, ApplicationFailure, CancelledFailure, TimeoutFailure } from '@temporalio/common';
+import { ActivityFailure, ApplicationFailure, CancelledFailure, RetryState, TimeoutFailure } from '@temporalio/common';
 import { type NodeIndex, nodeIndexes } from '../src/messages/nodes';
 import type { SignedRefusal } from '../src/messages/signing';
 import { failureCodes, isFailureCode, type FailureCode } from '../src/platform/codes';
@@ -35,6 +35,10 @@ export function toProblem(error: unknown): Problem {
 export function isCancelled(error: unknown): boolean {
   return error instanceof CancelledFailure || (error instanceof ActivityFailure && error.cause instanceof CancelledFailure);
 }
+
+/** All attempts that the activity was given have failed, and it may be asked for again. */
+export const isGivenUp = (error: unknown): boolean =>
+  error instanceof ActivityFailure && error.retryState === RetryState.MAXIMUM_ATTEMPTS_REACHED;
 
 /**
  * Activities fail with an ActivityFailure, local ones with their cause itself. Anything else is a bug and must fail the workflow

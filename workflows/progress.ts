@@ -8,6 +8,13 @@ const timelineLimit = 200;
 /** Where operators read what to do about a failure code. */
 export const runbook = (code: FailureCode): string => `docs/runbook/failure-codes.md#${code}`;
 
+/** Where operators read what to do about a chain that does not answer. */
+export const chainSilent = 'docs/runbook/alerts.md#chainsilent';
+
+/** What an operator reads while the authoriser is asked. */
+export const waitsForAuthoriser =
+  '**Waits for the authoriser** to order the signature. If this stays, it is down: start it, docs/runbook/alerts.md#processmissing';
+
 /** The data of a run for queries and the Temporal UI. */
 export class WorkflowProgress {
   private current: LiveStatus = { step: 'starting', attempt: 0, detail: '' };
@@ -37,6 +44,15 @@ export class WorkflowProgress {
   ): void {
     const advice = `**Waits for ${nodes} of the signing nodes**, and goes on by itself: start what is down, ${runbook('signers_unavailable')}`;
     this.report(step, `Waiting for ${nodes} signing nodes: ${message}`, attempt, `${advice}. Last answer: ${message}`);
+  }
+
+  /** The current step fails again and again on its chain, and goes on by itself. `message`: why, in the last answer. */
+  waitsForChain(chain: string, { code, message }: { code: FailureCode; message: string }): void {
+    const { step, attempt } = this.current;
+    const silent = `**No endpoint of ${chain} answers**; it goes on by itself once one does: check the endpoints, ${chainSilent}`;
+    const failing = `**The worker of ${chain} fails in this step**, and repeats it: read its log, check database and endpoints, ${chainSilent}`;
+    const advice = code === 'chain_unavailable' ? silent : failing;
+    this.report(step, `${chain} does not answer yet`, attempt, `${advice}. Last answer: ${message}`);
   }
 
   /** A status on the usual way of a transfer: its row and the timeline show it, and a search attribute only in place of another one. */

@@ -30,7 +30,7 @@ export function toIncluded(decoded: Decoded, receipt: Receipt, block: { number: 
           hash: decoded.id,
           caller_address: from.toString('hex'),
           transferTo_address: to.toString('hex'),
-          callValueInfo: [{ callValue: value }],
+          callValueInfo: [withoutZeros({ callValue: value })],
           note: Buffer.from('call').toString('hex'),
           ...(rejected || hasFailed ? { rejected: true } : {}),
         }))

@@ -106,7 +106,7 @@ interface Step {
   fee: bigint;
 }
 
-/** Notes the last operation, for the text of a failure, and calls that move TRX. */
+/** Notes the last operation, for the text of a failure, and every call by a contract, also those that pay nothing (java-tron, Program.callToAddress). */
 function watch(evm: EVM): { last: Step | undefined; internal: InternalTransfer[] } {
   const seen: { last: Step | undefined; internal: InternalTransfer[] } = { last: undefined, internal: [] };
   evm.events?.on('step', ({ opcode }, next) => {
@@ -114,11 +114,12 @@ function watch(evm: EVM): { last: Step | undefined; internal: InternalTransfer[]
     next?.();
   });
   const starts: number[] = [];
-  evm.events?.on('beforeMessage', ({ depth, value, caller, to }: Call, next) => {
+  evm.events?.on('beforeMessage', ({ depth, value, caller, to, delegatecall }: Call, next) => {
     starts.push(seen.internal.length);
-    if (depth > 0 && value > 0n && to) {
-      seen.internal.push({ from: withPrefix(caller.bytes), to: withPrefix(to.bytes), value, rejected: false });
-    }
+    // one by delegation shows the value of the call around it
+    const paid = delegatecall ? 0n : value;
+    if (depth > 0 && to)
+      seen.internal.push({ from: withPrefix(caller.bytes), to: withPrefix(to.bytes), value: paid, rejected: false });
     next?.();
   });
   evm.events?.on('afterMessage', ({ execResult }, next) => {

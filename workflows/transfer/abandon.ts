@@ -1,5 +1,7 @@
 import { patched } from '@temporalio/workflow';
-import { chainActivities, transferActivities } from '../activities';
+import { transferActivities } from '../activities';
+import { chainSilent } from '../progress';
+import { askChain } from './ask-chain';
 import { ended, type Next, park } from './next';
 import type { TransferState } from './state';
 
@@ -20,10 +22,12 @@ export async function abandon(state: TransferState): Promise<Next> {
  * An operator abandons a transfer of which every attempt has a stored proof. One endpoint alone may have shown it: every one that is configured
  * now has to show it again, since what is unlocked may be executed otherwise. What a block holds after all is settled.
  */
-export async function proveAgain({ txId, progress, transfer, lastAttempt }: TransferState): Promise<Next> {
+export async function proveAgain(run: TransferState): Promise<Next> {
+  const { txId, progress, lastAttempt } = run;
   if (!patched('prove-again')) return { next: 'failByProof' };
-  progress.report('proveAgain', 'Every endpoint is asked once more', lastAttempt);
-  const { state } = await chainActivities(transfer.chain).observe({ txId, isAnew: true });
+  const advice = `**Asks every endpoint of ${run.transfer.chain} once more.** If this stays, no worker of the chain runs: start it, ${chainSilent}`;
+  progress.report('proveAgain', 'Every endpoint is asked once more', lastAttempt, advice);
+  const { state } = await askChain(run, (chain) => chain.observe({ txId, isAnew: true }));
   if (state === 'impossible') return { next: 'failByProof' };
   if (state === 'included' || state === 'confirmed') return { next: 'confirm' };
   const reason = `Not abandoned: not every endpoint of the chain shows any more that another transaction has used up what it spends (${state})`;

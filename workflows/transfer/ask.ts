@@ -1,6 +1,7 @@
 import type { ChainObservation } from '../../src/messages/transfer';
-import { chainActivities } from '../activities';
 import { isActivityError, isCancelled, toProblem } from '../failures';
+import { chainSilent } from '../progress';
+import { askChain } from './ask-chain';
 import { continueFromRows, type Next, park } from './next';
 import type { TransferState } from './state';
 
@@ -9,10 +10,13 @@ import type { TransferState } from './state';
  * is settled, and needs no approval, no list and no further order.
  */
 export async function ask(state: TransferState): Promise<Next> {
-  state.progress.report('ask', 'Begun by an earlier run: the chain is asked before anything is signed', state.lastAttempt);
+  const { chain } = state.transfer;
+  const advice = `**Asks ${chain} what became of attempt ${state.lastAttempt}** of an earlier run. If this stays, no worker of the chain runs: ${chainSilent}`;
+  const detail = 'Begun by an earlier run: the chain is asked before anything is signed';
+  state.progress.report('ask', detail, state.lastAttempt, advice);
   let seen: ChainObservation;
   try {
-    seen = await chainActivities(state.transfer.chain).observe({ txId: state.txId });
+    seen = await askChain(state, (asked) => asked.observe({ txId: state.txId }));
   } catch (error) {
     if (!isActivityError(error) || isCancelled(error)) throw error;
     const { code, message } = toProblem(error);

@@ -1,5 +1,6 @@
 import type { AttemptSignatures, BroadcastResult } from '../../src/messages/transfer';
-import { chainActivities } from '../activities';
+import { chainSilent, runbook } from '../progress';
+import { askChain } from './ask-chain';
 import { type Next, park, parkForNow } from './next';
 import type { TransferState } from './state';
 
@@ -14,8 +15,10 @@ export async function broadcast(state: TransferState, { attempt, tries }: Extrac
 
 /** One activity stores what was signed, sends it and makes the transfer SUBMITTED. `signed`: by the nodes just now. */
 export function send(state: TransferState, attempt: number, signed?: AttemptSignatures): Promise<BroadcastResult> {
-  state.progress.report('broadcast', `Attempt ${attempt} is sent to ${state.transfer.chain}`, attempt);
-  return chainActivities(state.transfer.chain).broadcast({ txId: state.txId, attempt, ...(signed && { signed }) });
+  const { progress, transfer, txId } = state;
+  const advice = `**Sends attempt ${attempt}** to ${transfer.chain}. If this stays, no worker of the chain runs: start it, ${chainSilent}`;
+  progress.report('broadcast', `Attempt ${attempt} is sent to ${transfer.chain}`, attempt, advice);
+  return askChain(state, (chain) => chain.broadcast({ txId, attempt, ...(signed && { signed }) }));
 }
 
 export async function afterSending(
@@ -31,7 +34,12 @@ export async function afterSending(
       return follow(state);
     case 'waiting': {
       const { reason, passing } = result;
-      progress.report('broadcast', reason, attempt);
+      progress.report(
+        'broadcast',
+        reason,
+        attempt,
+        `**Not taken yet**, and sent again by itself: ${runbook('broadcast_rejected')}. ${reason}`,
+      );
       if (passing === 'view' || passing === 'unknown') state.unsent = { reason, passing };
       // words that nobody knows may not be about what passes soon
       return follow(state, passing !== undefined && (passing !== 'unknown' || unsent?.passing !== 'unknown'));
@@ -45,7 +53,7 @@ export async function afterSending(
       return park('address_blacklisted', 'The destination was blacklisted before its replacement was sent', follow(state));
     case 'rejected': {
       const { reason, isUnknown } = result;
-      const { state: seen, isUnfunded } = await chainActivities(state.transfer.chain).observe({ txId });
+      const { state: seen, isUnfunded } = await askChain(state, (chain) => chain.observe({ txId }));
       if (seen !== 'absent' || isUnfunded) return follow(state);
       // the same bytes, however often: a higher fee may not be what is missing
       if (isUnknown) return parkForNow('broadcast_rejected', reason, { next: 'broadcast', attempt, tries });

@@ -1,5 +1,6 @@
 import { type ChainObservation, maxReplacements } from '../../src/messages/transfer';
-import { chainActivities } from '../activities';
+import { runbook } from '../progress';
+import { askChain } from './ask-chain';
 import { type Next, park, parkForNow } from './next';
 import type { TransferState } from './state';
 
@@ -35,10 +36,10 @@ export async function confirm(state: TransferState): Promise<Next> {
 
 /** The follower's message, or the chain's own answer when the follower is silent; a retry asks the chain at once. */
 async function nextStatus(state: TransferState): Promise<ChainObservation> {
-  const { requiredConfirmations, chain, explorerTx } = state.transfer;
+  const { requiredConfirmations, explorerTx } = state.transfer;
   reportWaiting(state);
   const observed = await state.nextObservation(state.polls.next(Math.min(state.patienceMs, state.timeLeftMs)));
-  const seen = observed ?? (await chainActivities(chain).observe({ txId: state.txId }));
+  const seen = observed ?? (await askChain(state, (asked) => asked.observe({ txId: state.txId })));
   if (seen.state !== 'absent') {
     state.unsent = null;
     state.polls.calm();
@@ -59,10 +60,11 @@ function reportWaiting({ transfer, progress, shown, unsent, isAbandoned, lastAtt
       ? 'a higher fee is paid'
       : 'it is sent again';
   const advice = [
-    `**Waits for ${requiredConfirmations} confirmations** on ${chain}; nothing to do.`,
+    unsent
+      ? `**No node of ${chain} has taken it yet**; it is sent again by itself, and parked if that does not help: ${runbook('broadcast_rejected')}. Last answer: ${unsent.reason}.`
+      : `**Waits for ${requiredConfirmations} confirmations** on ${chain}; nothing to do.`,
     shown && `Last seen: ${shown}.`,
     !shown.startsWith('included') && `In no block after ${Math.ceil(stuckAfterMs / 1000)} s, ${otherwise}.`,
-    unsent && `No node has taken it yet: ${unsent.reason}`,
   ];
   const detail = shown || `Waiting for ${requiredConfirmations} confirmations on ${chain}`;
   progress.report('confirm', detail, lastAttempt, advice.filter(Boolean).join(' '));

@@ -1,8 +1,10 @@
 import { CancellationScope, condition } from '@temporalio/workflow';
 import type { AttemptKind, Prepared } from '../../src/chains/types';
 import type { BeginSigningResult } from '../../src/messages/transfer';
-import { authoriserActivities, chainActivities, transferActivities } from '../activities';
+import { authoriserActivities, transferActivities } from '../activities';
 import { isCancelled, toProblem } from '../failures';
+import { chainSilent, runbook, waitsForAuthoriser } from '../progress';
+import { askChain } from './ask-chain';
 import { endUnsigned } from './end-unsigned';
 import { continueFromRows, ended, type Next, park, parkForNow } from './next';
 import { followAbandoned, followUntilOver, resume, toNext } from './resume';
@@ -84,21 +86,21 @@ async function beginAttempt(
       'prepare',
       `Fees on ${state.transfer.chain}`,
       attempt,
-      `Asks ${state.transfer.chain} what attempt ${attempt} costs. If this stays, no endpoint answers: docs/runbook/alerts.md#chainsilent.`,
+      `**Asks ${state.transfer.chain} what attempt ${attempt} costs.** If this stays, no worker of the chain runs: start it, ${chainSilent}`,
     );
     const prepared = await prepareOrRefuse(state, attempt, kind);
     if (prepared === 'ended') return { next: 'lock' };
     if ('outcome' in prepared && prepared.outcome === 'not_estimated') {
       estimatedUntil ??= Date.now() + estimateFactor * state.transfer.stuckAfterMs;
       if (Date.now() >= estimatedUntil) return parkForNow('not_estimated', prepared.reason, continueFromRows(state));
-      state.progress.report('prepare', prepared.reason, attempt);
+      const asksAgain = `**Asks ${state.transfer.chain} again what it costs**, for some minutes; then it is parked: ${runbook('not_estimated')}. Last answer: ${prepared.reason}`;
+      state.progress.report('prepare', prepared.reason, attempt, asksAgain);
       await condition(() => state.isEnded, waitMs, { summary: 'then the chain is asked again' });
       continue;
     }
     if ('outcome' in prepared) return onRefused(prepared);
     estimatedUntil = undefined;
-    const waited = '**Waits for the authoriser** to order the signature. If this stays, it is down: start it.';
-    state.progress.report('prepare', 'The authoriser is asked to begin signing', attempt, waited);
+    state.progress.report('prepare', 'The authoriser is asked to begin signing', attempt, waitsForAuthoriser);
     const begun = await authoriserActivities.beginSigning({ txId, lastAttempt, kind, prepared });
     switch (begun.outcome) {
       case 'ended':
@@ -112,7 +114,7 @@ async function beginAttempt(
           continue;
         }
         if (Date.now() >= until) return park('stuck', begun.reason, { next: 'prepare', kind });
-        state.progress.report('prepare', begun.reason, attempt);
+        state.progress.report('prepare', begun.reason, attempt, adviseOnWait(begun.reason, totalMs));
         await condition(() => state.isEnded, waitMs, { summary: 'then signing is asked for again' });
         continue;
       case 'needs_approval':
@@ -128,12 +130,17 @@ async function beginAttempt(
   }
 }
 
+/** What it would spend is not free. */
+const adviseOnWait = (reason: string, totalMs: number): string =>
+  `**Waits until what it spends is free**, and begins by itself; after ${Math.round(totalMs / 60_000)} minutes it is parked: ${runbook('stuck')}. ${reason}`;
+
 /**
  * Until no earlier transaction of the sender waits for an operator any more, however long that takes, or until its own time is over. False: the
  * transfer has ended, or its history has become long, and the rows say what is next.
  */
 async function waitForTurn(state: TransferState, reason: string): Promise<boolean> {
-  state.progress.report('prepare', reason, state.lastAttempt + 1);
+  const advice = `**Waits for an earlier transaction of the sender**, which an operator decides about: \`gateway explain ${state.txId}\` names it, ${runbook('stuck')}. ${reason}`;
+  state.progress.report('prepare', reason, state.lastAttempt + 1, advice);
   for (let waitMs = turnWaits.firstMs; ; waitMs = Math.min(2 * waitMs, turnWaits.longestMs)) {
     await condition(() => state.isEnded, Math.min(waitMs, state.timeLeftMs), {
       summary: 'then the line of the sender is read again',
@@ -157,7 +164,7 @@ async function prepareOrRefuse(
   const watch = condition(() => state.isEnded).then(() => scope.cancel());
   watch.catch(() => undefined);
   try {
-    return await scope.run(() => chainActivities(state.transfer.chain).prepareAttempt({ txId: state.txId, attempt, kind }));
+    return await scope.run(() => askChain(state, (chain) => chain.prepareAttempt({ txId: state.txId, attempt, kind })));
   } catch (error) {
     if (isCancelled(error) && state.isEnded) return 'ended';
     const { code, message, retryable } = toProblem(error);

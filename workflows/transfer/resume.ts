@@ -1,6 +1,7 @@
 import type { AttemptKind } from '../../src/chains/types';
 import type { BeginSigningResult } from '../../src/messages/transfer';
 import { authoriserActivities, transferActivities } from '../activities';
+import { waitsForAuthoriser } from '../progress';
 import { ended, type Next, park } from './next';
 import type { TransferState } from './state';
 
@@ -15,7 +16,7 @@ const resumeTries = 10;
 export async function resume(state: TransferState, kind: AttemptKind): Promise<Next> {
   const { txId } = state;
   let newest = kind;
-  state.progress.report('resume', 'Another order over the same bytes', state.lastAttempt);
+  state.progress.report('resume', 'Another order over the same bytes', state.lastAttempt, waitsForAuthoriser);
   for (let tries = 0; tries < resumeTries; tries += 1) {
     const begun = await authoriserActivities.beginSigning({ txId, lastAttempt: state.lastAttempt, kind: 'resume' });
     switch (begun.outcome) {

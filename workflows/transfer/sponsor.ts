@@ -1,5 +1,7 @@
 import { condition } from '@temporalio/workflow';
-import { chainActivities, transferActivities } from '../activities';
+import { transferActivities } from '../activities';
+import { runbook } from '../progress';
+import { askChain } from './ask-chain';
 import { endUnsigned } from './end-unsigned';
 import type { Next } from './next';
 import type { TransferState } from './state';
@@ -19,10 +21,11 @@ export async function sponsor(state: TransferState): Promise<Next> {
   if (funding.outcome === 'refused') return endUnsigned(state);
   for (let waitMs = firstWaitMs; ; waitMs = Math.min(2 * waitMs, longestWaitMs)) {
     if (state.isEnded || state.shouldContinueAsNew) return { next: 'lock' };
-    const sent = await chainActivities(state.transfer.chain).sendApproval({ txId });
+    const sent = await askChain(state, (chain) => chain.sendApproval({ txId }));
     if (sent.outcome === 'executed') return { next: 'prepare', kind: 'first' };
     if (sent.outcome === 'refused') return endUnsigned(state);
-    progress.report('sponsor', sent.reason);
+    const advice = `**Waits until ${state.transfer.chain} executes the payer's approval**, and ends with its time: \`gateway explain ${txId}\`, ${runbook('expired')}. ${sent.reason}`;
+    progress.report('sponsor', sent.reason, 1, advice);
     await condition(() => state.isEnded, waitMs, { summary: 'then the chain is asked for the approval again' });
   }
 }

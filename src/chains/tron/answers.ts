@@ -48,8 +48,12 @@ export interface Receipt {
   fee: bigint;
   /** It did what it says. */
   success: boolean;
+  /** 20 bytes, hex, of the contract that was called or created; null where the answer names none. */
+  contract: string | null;
   logs: Log[];
   internal: InternalTransfer[];
+  /** Calls by contracts, of whatever they pay, are in the answer. */
+  hasInternal: boolean;
 }
 
 export function readObject(value: unknown): JsonObject {
@@ -123,8 +127,10 @@ export function readReceipt(answer: unknown): Receipt | null {
     blockNumber: readNumber(info.blockNumber),
     fee: readAmount(info.fee),
     success: info.result !== 'FAILED' && (result === undefined || result === 'SUCCESS'),
+    contract: isAddress(info.contract_address) ? info.contract_address.slice(2) : null,
     logs: readList(info.log).map(readLog),
     internal: readList(info.internal_transactions).flatMap(readInternal),
+    hasInternal: readList(info.internal_transactions).length > 0,
   };
 }
 

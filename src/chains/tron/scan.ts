@@ -21,6 +21,11 @@ interface Candidate extends Pick<DepositFound, 'txHash' | 'position' | 'tokenCon
   to: string;
 }
 
+interface Calls {
+  candidates: Candidate[];
+  isUntraced: boolean;
+}
+
 interface Read {
   transaction: BlockTransaction;
   does: ForeignTransaction | null;
@@ -44,21 +49,32 @@ export async function scanBlocks(
     if (start + more.length <= end) break;
   }
   const scans: BlockScan[] = [];
-  for (const block of blocks) scans.push(await scanBlock(node, chain, block, isOurs));
-  return { blocks: scans, scannedTo: from + blocks.length - 1 };
+  let isUntraced = false;
+  for (const block of blocks) {
+    const scanned = await scanBlock(node, chain, block, isOurs);
+    scans.push(scanned.scan);
+    isUntraced ||= scanned.isUntraced;
+  }
+  return { blocks: scans, scannedTo: from + blocks.length - 1, ...(isUntraced && { isUntraced }) };
 }
 
-async function scanBlock(node: TronNode, chain: ChainDefinition, block: Block, isOurs: IsOurs): Promise<BlockScan> {
+async function scanBlock(
+  node: TronNode,
+  chain: ChainDefinition,
+  block: Block,
+  isOurs: IsOurs,
+): Promise<{ scan: BlockScan; isUntraced: boolean }> {
   const reads = block.transactions.map((transaction): Read => ({ transaction, does: readForeign(transaction.raw) }));
+  const calls = await fetchCalls(node, chain, block, reads);
   const candidates = [
     ...reads.flatMap(toTransfer),
-    ...(await fetchCalls(node, chain, block, reads)),
+    ...calls.candidates,
     // nothing is paid to oneself
   ].filter(({ from, to, amount }) => amount !== 0n && from !== to);
   const senders = reads.flatMap(({ does }) => (does ? [does.owner] : []));
   const ours = await isOurs([...new Set([...senders, ...candidates.map(({ to }) => to)])]);
   const { number, id: hash, parentId: parentHash } = block;
-  return {
+  const scan = {
     ...{ number, hash, parentHash },
     transactions: reads.map(({ transaction: { id }, does }) => ({ id, messageKey: does && ours.has(does.owner) ? id : null })),
     deposits: candidates
@@ -71,6 +87,7 @@ async function scanBlock(node: TronNode, chain: ChainDefinition, block: Block, i
         toAddress: showAddress(to),
       })),
   };
+  return { scan, isUntraced: calls.isUntraced };
 }
 
 /** Amounts between others may be beyond what a number holds. */
@@ -88,17 +105,28 @@ function toTransfer({ transaction: { id, result }, does }: Read): Candidate[] {
 }
 
 /** What contracts have moved: by their events, and TRX by what the node shows of internal transfers. */
-async function fetchCalls(node: TronNode, chain: ChainDefinition, block: Block, reads: Read[]): Promise<Candidate[]> {
+async function fetchCalls(node: TronNode, chain: ChainDefinition, block: Block, reads: Read[]): Promise<Calls> {
   // other kinds, such as the creation of a contract, have results too
   const executed = reads.filter(({ transaction: { result }, does }) => result === 'SUCCESS' && !does?.transfer);
-  if (executed.length === 0) return [];
+  if (executed.length === 0) return { candidates: [], isUntraced: false };
   const receipts = new Map((await node.receipts(block.number)).map((receipt) => [receipt.id, receipt]));
-  return executed.flatMap(({ transaction: { id } }) => {
+  const succeeding = executed.flatMap(({ transaction: { id } }) => {
     const receipt = receipts.get(id);
     if (receipt?.blockNumber !== block.number) throw new Error('a receipt of a solidified block is missing');
-    return receipt.success ? [...toTokens(chain, receipt), ...toInternal(receipt)] : [];
+    return receipt.success ? [receipt] : [];
   });
+  return {
+    candidates: succeeding.flatMap((receipt) => [...toTokens(chain, receipt), ...toInternal(receipt)]),
+    isUntraced: succeeding.some(lacksInternal),
+  };
 }
+
+/**
+ * The node runs without `vm.saveInternalTx`: another contract than the one that was called has logged something, so it was called too, and
+ * java-tron records each call by a contract, also one that pays nothing (Program.callToAddress, createContractImpl).
+ */
+const lacksInternal = ({ contract, logs, hasInternal }: Receipt): boolean =>
+  !hasInternal && contract !== null && logs.some((log) => log.contract !== contract);
 
 const toTokens = (chain: ChainDefinition, { id, logs }: Receipt): Candidate[] =>
   logs.flatMap((log, index) => {

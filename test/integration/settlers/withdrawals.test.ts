@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { getFamily } from '../../../src/chains/families';
-import { withdrawFromSettler } from '../../../src/cli/settler-withdrawals';
+import { checkWithdrawal, withdrawFromSettler } from '../../../src/cli/settler-withdrawals';
 import { SettlerEntity } from '../../../src/settlers/entity';
 import { sendRequestedWithdrawals } from '../../../src/settlers/withdrawals/send';
 import type { SigningClaims } from '../../../src/messages/order';
@@ -188,6 +188,17 @@ describe('is refused', () => {
     const operation = { database: asOperator, registry, getFamily, waitMs: 0 };
     await expect(withdrawFromSettler(operation, newId(), { to })).rejects.toMatchObject({ code: 'not_found' });
     expect(await query('select from settler_withdrawals where settler_id = $1', [settlerId()])).toEqual([]);
+  });
+
+  test('only tried: what would be checked is, and nothing is written', async () => {
+    const operation = { database: asOperator, registry, getFamily };
+    await expect(checkWithdrawal(operation, settlerId(), { to })).rejects.toMatchObject({ code: 'business_error' });
+    await drain();
+    await checkWithdrawal(operation, settlerId(), { to });
+    expect(await query('select from settler_withdrawals where settler_id = $1', [settlerId()])).toEqual([]);
+    expect(
+      await query(`select from audit_events where subject_id = $1 and action like 'settler.withdrawal%'`, [settlerId()]),
+    ).toEqual([]);
   });
 
   test('of more than there is: nothing is held, and the operator is told', async () => {

@@ -49,6 +49,12 @@ describeFamilies('transfers', ({ symbol, decimals, amount: worth, newAddress }, 
   const submit = () => served.submit({ tokenSymbol: symbol, amount: formatUnits(amount, decimals), toAddress: to });
   const runOf = (txId: string) => served.client.workflow.getHandle(transferWorkflowId(txId));
   const askChain = (txId: string) => runOf(txId).executeUpdate(retryUpdate);
+  /** The Temporal UI says that nothing answers, and where to read on. */
+  const saysSilent = (txId: string) =>
+    until('it says that no endpoint answers', async () => {
+      const shown = await served.shownDetails(txId);
+      return shown.startsWith(`**No endpoint of ${fixture.chain.name} answers**`) && shown.includes('alerts.md#chainsilent');
+    });
   const kinds = async (txId: string) => (await fixture.attempts(txId)).map(({ kind }) => kind);
   const sent = (txId: string, count = 1) =>
     until(`${count} attempts are sent`, async () => {
@@ -172,7 +178,7 @@ describeFamilies('transfers', ({ symbol, decimals, amount: worth, newAddress }, 
     fixture.gate.close();
     const txId = await submit();
     await expect(fixture.client.head()).rejects.toMatchObject({ code: 'chain_unavailable' });
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    await saysSilent(txId);
     expect([await served.status(txId), await kinds(txId)]).toEqual(['PENDING', []]);
     expect((await fixture.balance(fixture.alice, symbol)).locked).toBeGreaterThan(amount);
     fixture.gate.open();
@@ -180,6 +186,7 @@ describeFamilies('transfers', ({ symbol, decimals, amount: worth, newAddress }, 
     fixture.gate.close();
     await fixture.mine(fixture.chain.confirmations);
     await askChain(txId);
+    await saysSilent(txId);
     expect(await served.status(txId)).toBe('SUBMITTED');
     fixture.gate.open();
     await served.ends(txId, 'CONFIRMED');

@@ -460,12 +460,14 @@ test('what no order explains is accepted by an operator, as far as the chain has
   await restore();
   const { accountId } = fixture.account;
   expect(await nextNonce(7)).toBe('wait');
-  const accept = (count: string, asked = countUsed) =>
-    acceptCount(restored, registry, asked, { accountId, chain: 'ethereum', count });
+  const accept = (count: string, asked = countUsed, dryRun = false) =>
+    acceptCount(restored, registry, asked, { accountId, chain: 'ethereum', count, dryRun });
   used = 7n;
   for (const count of ['0', '8', '1000000000000000', '-1', '7.0']) expect(await codeOf(accept(count))).toBe('invalid_parameter');
   await expect(accept('8')).rejects.toThrow('must be at most 7');
   await expect(accept('7', () => Promise.reject(new Error('away')))).rejects.toThrow('away');
+  expect(await accept('7', countUsed, true)).toEqual({ accountId, chain: 'ethereum', count: '7' });
+  expect(await listAuditLog(restored.manager, { subject: accountId, action: 'account.count_accepted', limit: 1 })).toEqual([]);
   expect(await nextNonce(7)).toBe('wait');
   await accept('7');
   expect(await nextNonce(8)).toBe('wait');

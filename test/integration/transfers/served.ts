@@ -8,7 +8,7 @@ import { type NodeIndex, nodeIndexes } from '../../../src/messages/nodes';
 import type { SigningClaims } from '../../../src/messages/order';
 import type { MpcNodeActivities, SignTransactionRequest } from '../../../src/messages/signing';
 import type { FollowerActivities } from '../../../src/messages/following';
-import { followChainWorkflowId, workflowTypes } from '../../../src/messages/workflow-ids';
+import { followChainWorkflowId, transferWorkflowId, workflowTypes } from '../../../src/messages/workflow-ids';
 import {
   authoriserTaskQueue,
   chainTaskQueue,
@@ -44,6 +44,11 @@ export interface Changes {
   chain?: Partial<ChainActivities>;
   sign?: (claims: SigningClaims, node: NodeIndex, peer: NodeIndex) => void | Promise<void>;
   node?: (node: NodeIndex) => Partial<MpcNodeActivities>;
+}
+
+/** Of the answer to Temporal's own query. */
+interface Shown {
+  currentDetails?: string;
 }
 
 /** The workflows of a build, and its version. */
@@ -197,6 +202,12 @@ export class ServedChain<Fixture extends ChainFixture> {
     // without the limit of a request, which a slow machine may exceed
     await startTransferWorkflow(this.client, await findTransaction(this.fixture.database.manager, request.txId), 'first');
     return request.txId;
+  }
+
+  /** What the Temporal UI shows of a transfer's run, as Markdown: the sentence first. */
+  async shownDetails(txId: string): Promise<string> {
+    const shown = await this.client.workflow.getHandle(transferWorkflowId(txId)).query<Shown>('__temporal_workflow_metadata');
+    return shown.currentDetails ?? '';
   }
 
   /** With RECORD_HISTORIES=1 the history of a run becomes one of the replay tests. */

@@ -82,6 +82,85 @@ test('a step that fails permanently parks the transfer; a retry continues', asyn
   await record(txId, 'transfer-confirmed-retried');
 });
 
+describe('what the Temporal UI shows of a transfer that waits', () => {
+  const shows = (txId: string, what: string) =>
+    until(`it shows: ${what}`, async () => (await served.shownDetails(txId)).startsWith(what));
+
+  test('for the answer of the chain: while it is asked, and once it has not answered for some time, in each step', async () => {
+    let silent: 'prepareAttempt' | 'broadcast' | 'observe' | null = 'prepareAttempt';
+    let isHeld = true;
+    const answers = (name: NonNullable<typeof silent>) => async (input: never) => {
+      if (isHeld) await until('it may answer', () => Promise.resolve(!isHeld));
+      if (silent === name) throw ApplicationFailure.create({ type: 'chain_unavailable', message: 'refused by 10.0.0.1' });
+      return (fixture.onChain[name] as (it: never) => Promise<never>)(input);
+    };
+    await serve({
+      chain: {
+        prepareAttempt: answers('prepareAttempt'),
+        broadcast: answers('broadcast'),
+        observe: answers('observe'),
+      },
+    });
+    const txId = await submit();
+    await shows(txId, '**Asks ethereum what attempt 1 costs.** If this stays, no worker of the chain runs');
+    isHeld = false;
+    const unanswered =
+      '**No endpoint of ethereum answers**; it goes on by itself once one does: check the endpoints, docs/runbook/alerts.md#chainsilent';
+    for (const [step, next] of [
+      ['prepare', 'broadcast'],
+      ['broadcast', 'observe'],
+      ['confirm', null],
+    ] as const) {
+      await until(`it says so in the step ${step}`, async () => {
+        const shown = await served.shownDetails(txId);
+        return shown.startsWith(unanswered) && shown.includes('refused by 10.0.0.1') && shown.endsWith(`Step: ${step}`);
+      });
+      // deep enough when it is asked again: nothing is replaced
+      if (next === null) await fixture.mine(fixture.chain.confirmations);
+      silent = next;
+    }
+    await confirmed(txId);
+    await record(txId, 'transfer-confirmed-chain-silent');
+  });
+
+  test('for a worker that fails otherwise', async () => {
+    let fails = true;
+    await serve({
+      chain: {
+        prepareAttempt: (input) => {
+          if (fails) throw new Error('no words for operators');
+          return fixture.onChain.prepareAttempt(input);
+        },
+      },
+    });
+    const txId = await submit();
+    await shows(txId, '**The worker of ethereum fails in this step**, and repeats it: read its log');
+    fails = false;
+    await confirmed(txId);
+    await record(txId, 'transfer-confirmed-step-failing');
+  });
+
+  test('for the authoriser, then for signing nodes: at every moment of the wait', async () => {
+    await served.serveBuild();
+    const txId = await submit();
+    await shows(
+      txId,
+      '**Waits for the authoriser** to order the signature. If this stays, it is down: start it, docs/runbook/alerts.md#processmissing',
+    );
+    await served.serveOthers({}, []);
+    await shows(txId, '**Waits for two of the signing nodes**');
+    const moments = new Set<string>();
+    await until('all pairs are asked again', async () => {
+      const shown = await served.shownDetails(txId);
+      expect(shown).toMatch(/^\*\*Waits for two of the signing nodes\*\*, and goes on by itself: .*#signers_unavailable/);
+      moments.add(shown.slice(shown.lastIndexOf('Step: ')));
+      return moments.size > 3;
+    });
+    // the workers of the next test would run it
+    await client().workflow.getHandle(transferWorkflowId(txId)).terminate();
+  });
+});
+
 test('a transfer that has ended when it is to be parked ends its run', async () => {
   await serve({
     ledger: {

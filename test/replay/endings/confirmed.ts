@@ -37,6 +37,16 @@ export const confirmed = {
   'transfer-confirmed-signed-elsewhere': ['signTransaction: failed', 'signal chainObserved', ...settled],
   'transfer-confirmed-sent-before-signed': ['broadcast: unsigned', resumed, ...settled],
 
+  // the chain does not answer, in three steps
+  'transfer-confirmed-chain-silent': [
+    'prepareAttempt first: failed',
+    'prepareAttempt first: done',
+    'broadcast: failed',
+    'broadcast: accepted',
+    'observe: failed',
+    ...settled,
+  ],
+  'transfer-confirmed-step-failing': ['prepareAttempt first: failed', 'prepareAttempt first: done', ...settled],
   'transfer-confirmed-not-estimated': [
     'prepareAttempt first: failed',
     'parkTransfer: parked',

@@ -98,6 +98,26 @@ test('TRX that a contract sends on', async () => {
   ]);
 });
 
+test('a node that saves no internal transactions is seen by what other contracts have logged', async () => {
+  const before = await head();
+  await chain.include(chain.call(alice, token, transferData(bob, 3n)), alice);
+  await solidify();
+  const node = new TronNode(tronDefinition(), `${chain.url}?rate=1000`, 1, Date.now, new Paces());
+  const scan = () => scanBlocks(node, tronDefinition(), { from: before + 1, to: before + 1 }, oursAre(bob));
+  const [receipt] = (await node.receipts(before + 1)) as [Receipt];
+  // the contract that was called has logged it itself, and has called none
+  expect(receipt).toMatchObject({ contract: receipt.logs[0]?.contract, hasInternal: false });
+  expect(await scan()).not.toHaveProperty('isUntraced');
+  const shown = jest.spyOn(node, 'receipts');
+  const called = { ...receipt, contract: 'a'.repeat(40) };
+  shown.mockResolvedValueOnce([called]);
+  expect(await scan()).toMatchObject({ isUntraced: true, blocks: [{ deposits: [{ amount: 3n }] }] });
+  shown.mockResolvedValueOnce([{ ...called, hasInternal: true }]);
+  expect(await scan()).not.toHaveProperty('isUntraced');
+  shown.mockResolvedValueOnce([{ ...called, contract: null }]);
+  expect(await scan()).not.toHaveProperty('isUntraced');
+});
+
 test.each(['absent', 'height', 'amount'] as const)(
   'an endpoint that lies about transactions (%s) credits nothing false',
   async (lie) => {

@@ -1,4 +1,6 @@
 import { ChainAlarms } from '../../../src/following/chain-alarms';
+import { OutageTracker } from '../../../src/following/outage-tracker';
+import { GatewayError } from '../../../src/platform/errors';
 import { metrics } from '../../../src/platform/metrics';
 
 beforeEach(() => jest.useFakeTimers());
@@ -29,4 +31,26 @@ test('an alarm is logged when it is raised and every five minutes as long as it 
   alarms.end('ethereum');
   expect(alarms.details).toEqual({});
   expect(await metric()).not.toContain('alert="traces_missing"} 1');
+});
+
+test('a chain that is silent is a warning when that begins and when its reason changes, and one line when it is over', async () => {
+  const logged: unknown[] = [];
+  const logger = {
+    warn: ({ err }: { err: Error }, text: string) => void logged.push(['warn', text, err.message]),
+    info: (it: unknown, text: string) => void logged.push(['info', text, it]),
+  };
+  const outage = new OutageTracker(logger as never);
+  const fail = async (reason: string) => {
+    jest.advanceTimersByTime(10_000);
+    await outage.run(() => Promise.reject(new GatewayError('chain_unavailable', reason)));
+  };
+  for (const reason of ['no answer', 'no answer', 'an old block', 'an old block']) await fail(reason);
+  expect(outage.backoffMs).toBe(4_000);
+  expect(await outage.run(() => Promise.resolve('a block'))).toBe('a block');
+  const text = 'following is interrupted: trying again until it works';
+  expect(logged).toEqual([
+    ['warn', text, 'no answer'],
+    ['warn', text, 'an old block'],
+    ['info', 'following again', { failures: 4, seconds: 30 }],
+  ]);
 });
