@@ -49,7 +49,7 @@ export class WorkflowProgress {
   /** The current step fails again and again on its chain, and goes on by itself. `message`: why, in the last answer. */
   waitsForChain(chain: string, { code, message }: { code: FailureCode; message: string }): void {
     const { step, attempt } = this.current;
-    const silent = `**No endpoint of ${chain} answers**; it goes on by itself once one does: check the endpoints, ${chainSilent}`;
+    const silent = `**No endpoint of ${chain} gives a usable answer**; it goes on by itself once one does: check the endpoints, ${chainSilent}`;
     const failing = `**The worker of ${chain} fails in this step**, and repeats it: read its log, check database and endpoints, ${chainSilent}`;
     const advice = code === 'chain_unavailable' ? silent : failing;
     this.report(step, `${chain} does not answer yet`, attempt, `${advice}. Last answer: ${message}`);

@@ -1,3 +1,4 @@
+import { patched } from '@temporalio/workflow';
 import { type ChainObservation, maxReplacements } from '../../src/messages/transfer';
 import { runbook } from '../progress';
 import { askChain } from './ask-chain';
@@ -52,16 +53,17 @@ async function nextStatus(state: TransferState): Promise<ChainObservation> {
 }
 
 /** Said during the whole wait: what the chain has shown last, and what comes by itself. */
-function reportWaiting({ transfer, progress, shown, unsent, isAbandoned, lastAttempt }: TransferState): void {
+function reportWaiting({ transfer, progress, shown, unsent, isTimed, isAbandoned, lastAttempt }: TransferState): void {
   const { requiredConfirmations, chain, rules, stuckAfterMs } = transfer;
   const otherwise = isAbandoned
     ? 'its end is waited for'
     : rules.stuck === 'replace'
       ? 'a higher fee is paid'
       : 'it is sent again';
+  const untilThen = isAbandoned || isTimed ? 'or ends with its time' : 'and parked if that does not help';
   const advice = [
     unsent
-      ? `**No node of ${chain} has taken it yet**; it is sent again by itself, and parked if that does not help: ${runbook('broadcast_rejected')}. Last answer: ${unsent.reason}.`
+      ? `**No node of ${chain} has taken it yet**; it is sent again by itself, ${untilThen}: ${runbook('broadcast_rejected')}. Last answer: ${unsent.reason}.`
       : `**Waits for ${requiredConfirmations} confirmations** on ${chain}; nothing to do.`,
     shown && `Last seen: ${shown}.`,
     !shown.startsWith('included') && `In no block after ${Math.ceil(stuckAfterMs / 1000)} s, ${otherwise}.`,
@@ -79,8 +81,8 @@ function whenStuck(state: TransferState): Next {
     // an abandoned one is only waited for: it expires
     if (state.isAbandoned) return { next: 'confirm' };
     const sent: Next = { next: 'broadcast', attempt: state.lastAttempt, tries: 2 };
-    // these bytes expire, and what takes their place may be taken
-    const isRefused = state.unsent?.passing === 'view' && !state.isTimed;
+    // before these bytes expire, or a node that is sent them again says no more than that it has seen them
+    const isRefused = state.unsent !== null && !state.isTimed && patched('refused-until-parked');
     return state.unsent && isRefused ? parkForNow('broadcast_rejected', state.unsent.reason, sent) : sent;
   }
   if (state.isAbandoned && rules.abandoned === 'expiry') return { next: 'confirm' };

@@ -105,7 +105,9 @@ export class TransferState {
 
   /** Milliseconds in no block until something is done about it. */
   get patienceMs(): number {
-    return patienceMs(this.transfer.stuckAfterMs, this.unsent?.passing);
+    const refused = this.unsent?.passing;
+    const isShorter = refused !== 'view' || patched('refused-until-parked');
+    return patienceMs(this.transfer.stuckAfterMs, isShorter ? refused : undefined);
   }
 
   /**

@@ -22,7 +22,7 @@ const rejections: readonly Rejection[] = [
   { pattern: /script-verify|failed to validate input|signature/i, reason: 'a signature was refused' },
   { pattern: /dust/i, reason: 'an output is too small to be relayed' },
   {
-    pattern: /already (known|exists|have)|already-(known|in-mempool)|already in (utxo|the )|same-nonwitness-data/i,
+    pattern: /already (known|exists|have)|already-(known|in-mempool)|already in (utxo|the |block)|same-nonwitness-data/i,
     reason: 'the node says that it has it',
     passing: 'view',
   },

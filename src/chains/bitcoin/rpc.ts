@@ -10,7 +10,7 @@ export class NodeRefusal extends Error {
   override readonly name = 'NodeRefusal';
   constructor(
     readonly code: number,
-    /** The node's message: never shown to clients nor put into errors. */
+    /** The node's message: never shown to clients nor put into errors as it stands (`unknownReason` takes the plain words). */
     readonly nodeMessage: string,
   ) {
     super(`the node refused with code ${code}`);

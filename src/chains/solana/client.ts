@@ -25,7 +25,7 @@ import { fetchBalance } from './balance';
 import { sendTo } from './broadcast';
 import { findEffect, findWholeEffect } from './effects';
 import { Walks } from './expiry';
-import { encodeLevels } from './fees';
+import { assertBelievable, encodeLevels } from './fees';
 import { readForeign } from './foreign';
 import { fetchPrice } from './levels';
 import { SolanaNode } from './node';
@@ -71,7 +71,11 @@ export class SolanaChainClient implements ChainClient, ImpossibilityProver {
 
   /** Those of any payment: what its accounts cost is asked when it is prepared. */
   feeLevels(): Promise<FeeLevels> {
-    return this.endpoints.run(async (node) => encodeLevels({ price: await fetchPrice(node, []) }));
+    return this.endpoints.run(async (node) => {
+      const price = await fetchPrice(node, []);
+      assertBelievable(price);
+      return encodeLevels({ price });
+    });
   }
 
   prepare({ intent }: PrepareRequest): Promise<Prepared> {

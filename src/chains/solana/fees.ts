@@ -61,8 +61,8 @@ export const priceSpread = 5_000;
 export const highestPrice = maxPrice - BigInt(priceSpread - 1);
 
 /**
- * A node that reports more is at fault, or lies: no message would be signed at that price. Millionths of a lamport for a compute unit.
- * @throws EndpointFault for a price above the highest that is offered.
+ * A node that reports more for payments of any accounts is at fault, or lies: no message would be signed at that price. Millionths of a lamport
+ * for a compute unit. @throws EndpointFault for a price above the highest that is offered.
  */
 export function assertBelievable(price: bigint): void {
   if (price > highestPrice) throw new EndpointFault('fees_not_believed', `a priority fee of ${price} is not believed`);
@@ -70,9 +70,11 @@ export function assertBelievable(price: bigint): void {
 
 /**
  * The price that a message offers. Payments of the same amount to the same recipient that refer to the same block would be one message,
- * which the chain executes once: a random part of the price tells them apart.
+ * which the chain executes once: a random part of the price tells them apart. What others pay to write to the same accounts is capped: anybody can
+ * raise it for a while, and a payment at the highest price is better than none.
  */
-export const distinctPrice = (usual: bigint): bigint => usual + BigInt(randomInt(priceSpread));
+export const distinctPrice = (usual: bigint): bigint =>
+  (usual < highestPrice ? usual : highestPrice) + BigInt(randomInt(priceSpread));
 
 /** Whether the recipient has a token account is asked when an attempt is prepared: the bound has its rent. */
 function bound(_chain: ChainDefinition, { contract }: TokenDefinition, levels: FeeLevels): bigint {

@@ -53,7 +53,10 @@ describeFamilies('transfers', ({ symbol, decimals, amount: worth, newAddress }, 
   const saysSilent = (txId: string) =>
     until('it says that no endpoint answers', async () => {
       const shown = await served.shownDetails(txId);
-      return shown.startsWith(`**No endpoint of ${fixture.chain.name} answers**`) && shown.includes('alerts.md#chainsilent');
+      return (
+        shown.startsWith(`**No endpoint of ${fixture.chain.name} gives a usable answer**`) &&
+        shown.includes('alerts.md#chainsilent')
+      );
     });
   const kinds = async (txId: string) => (await fixture.attempts(txId)).map(({ kind }) => kind);
   const sent = (txId: string, count = 1) =>

@@ -105,7 +105,7 @@ describe('what the Temporal UI shows of a transfer that waits', () => {
     await shows(txId, '**Asks ethereum what attempt 1 costs.** If this stays, no worker of the chain runs');
     isHeld = false;
     const unanswered =
-      '**No endpoint of ethereum answers**; it goes on by itself once one does: check the endpoints, docs/runbook/alerts.md#chainsilent';
+      '**No endpoint of ethereum gives a usable answer**; it goes on by itself once one does: check the endpoints, docs/runbook/alerts.md#chainsilent';
     for (const [step, next] of [
       ['prepare', 'broadcast'],
       ['broadcast', 'observe'],

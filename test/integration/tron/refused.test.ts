@@ -69,27 +69,34 @@ const ends = (txId: string, as: string) =>
     return (await served.status(txId)) === as;
   });
 
-// it was parked at once, until an operator came
-test('what every endpoint refuses for now is sent again; after its time without inclusion operators are told, and it is sent again all the same', async () => {
-  const { fixture } = served;
-  refusal = 'SERVER_BUSY';
-  await served.serve();
-  const txId = await submit();
-  await until('parked', async () => (await served.status(txId)) === 'NEEDS_ATTENTION');
-  expect(refused).toBeGreaterThan(1);
-  expect(await fixture.transaction(txId)).toMatchObject({
-    ...{ failure_code: 'broadcast_rejected', failure_message: 'too many transactions wait at the node' },
-  });
-  const before = await fixture.balance(fixture.alice, 'TRX');
-  expect(before.locked).toBeGreaterThanOrEqual(trx(5));
-  refusal = null;
-  await ends(txId, 'CONFIRMED');
-  const node = tronFixture.node(fixture.simulated.url);
-  expect(await node.balanceOf(to)).toBe(trx(5));
-  expect(await fixture.balance(fixture.alice, 'TRX')).toEqual({
-    available: await node.balanceOf(fixture.alice.address),
-    locked: 0n,
-  });
-  expect(await verifyLedger(fixture.database.manager)).toEqual([]);
-  await served.record(transferWorkflowId(txId), 'transfer-confirmed-refused-until-parked');
-});
+test.each([
+  // it was parked at once, until an operator came
+  ['for now', 'SERVER_BUSY', 'too many transactions wait at the node'],
+  // sent again, it is refused as one that the node has seen
+  ['with a code that nobody knows', 'OTHER_ERROR', 'refused by the node (code OTHER_ERROR)'],
+])(
+  'what every endpoint refuses %s is tried again; after its time without inclusion operators are told, and it is tried again all the same',
+  async (_why, code, reason) => {
+    const { fixture } = served;
+    refusal = code;
+    await served.serve();
+    const txId = await submit();
+    await until('parked', async () => (await served.status(txId)) === 'NEEDS_ATTENTION');
+    expect(refused).toBeGreaterThan(0);
+    expect(await fixture.transaction(txId)).toMatchObject({
+      ...{ failure_code: 'broadcast_rejected', failure_message: reason },
+    });
+    const before = await fixture.balance(fixture.alice, 'TRX');
+    expect(before.locked).toBeGreaterThanOrEqual(trx(5));
+    refusal = null;
+    await ends(txId, 'CONFIRMED');
+    const node = tronFixture.node(fixture.simulated.url);
+    expect(await node.balanceOf(to)).toBe(trx(5));
+    expect(await fixture.balance(fixture.alice, 'TRX')).toEqual({
+      available: await node.balanceOf(fixture.alice.address),
+      locked: 0n,
+    });
+    expect(await verifyLedger(fixture.database.manager)).toEqual([]);
+    if (code === 'SERVER_BUSY') await served.record(transferWorkflowId(txId), 'transfer-confirmed-refused-until-parked');
+  },
+);

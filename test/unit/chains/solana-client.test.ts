@@ -128,7 +128,7 @@ describe('prepare', () => {
     });
   });
 
-  it('a price above the highest is not believed: the next endpoint is asked, and without one nothing is begun', async () => {
+  it('a price above the highest is not believed: the next endpoint is asked, and without one no fees are known', async () => {
     node.prices = [Number(highestPrice) + 1];
     const honest = await StubNode.start();
     try {
@@ -142,7 +142,13 @@ describe('prepare', () => {
       cause: { alert: 'fees_not_believed' },
     };
     await expect(client.feeLevels()).rejects.toMatchObject(fault);
-    await expect(client.prepare({ kind: 'first', intent: sol(5n), previous: [] })).rejects.toMatchObject(fault);
+  });
+
+  it('what others pay to write to the accounts of a payment is capped: it does not hold up the payment', async () => {
+    node.prices = [Number(highestPrice) + 1];
+    expect(await client.prepare({ kind: 'first', intent: sol(5n), previous: [] })).toMatchObject({
+      details: { price: String(highestPrice) },
+    });
   });
 
   it('a token: its account is created where it is missing, and its rent is in the bound', async () => {
