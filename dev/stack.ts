@@ -99,7 +99,7 @@ export async function bootStack(options: BootOptions): Promise<RunningStack> {
 
   /**
    * Nobody waits for it: generating a key takes longer than the start. Tried again, since a loaded machine may not be ready in time: while the
-   * nodes generate keys of wallets, that of a settler with a key of its own is not there in time. Each chain for itself, so that none waits for another.
+   * nodes generate keys of wallets, that of a settler with a key of its own is not there in time. Each chain for itself: one that fails does not keep back those after it.
    */
   const createSettlers = async (running: StackFile) => {
     const registry = readRegistry(env);
@@ -120,6 +120,7 @@ export async function bootStack(options: BootOptions): Promise<RunningStack> {
       if (missing.size > 0) await delay(settlerSetup.pauseMs, undefined, { ref: false });
     }
     if (missing.size === 0) log('x402: settlers are ready');
+    else if (!stopped) log(`x402: there are no settlers on ${[...missing.keys()].join(', ')}; nothing is settled there`);
   };
 
   signal?.addEventListener('abort', () => void stop(), { once: true });

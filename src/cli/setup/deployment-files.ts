@@ -25,6 +25,7 @@ import {
   findPasswordWeakness,
   findTextWeakness,
   findUrlWeakness,
+  type Weakness,
 } from './weakness';
 
 /** Users of the images: `node`; `temporal` of Temporal's images; `postgres`. */
@@ -94,31 +95,34 @@ export async function setUpFiles({ root, environment, registry, renew }: Setup):
   const files = new SecretFiles(root, owners);
   await files.prepare();
   const secrets = new DeploymentSecrets(files, (place) => renew !== undefined && filesOfAuthorities[renew].test(place));
-  await keepEnvironment(secrets, environment);
+  const environmentWeakness = findOtherEnvironment(environment);
+  secrets.check(environmentFile, environmentWeakness);
   await keepEncryptionKeys(secrets);
   await keepOrders(secrets);
   await keepDatabases(secrets);
   const limits = initialNodeLimits(registry);
   for (const folder of nodeFolders)
     await secrets.keep([`${folder}/limits.json`], { create: () => limits, weakness: findTextWeakness(2), isDerived: true });
-  // what is renewed comes last: a file of the others that was lost is noticed before anything is replaced
-  for (const authority of authorities.filter((it) => it !== renew)) await keepCertificates[authority](secrets);
-  if (renew) await keepCertificates[renew](secrets);
+  // a key that was lost is noticed before anything is replaced
+  for (const it of authorities) await keepKeys(secrets, it === renew ? keysBelow[it] : [`setup/${it}_ca_key`, ...keysBelow[it]]);
+  // the certificates of the others may have expired too, or be renewed in part: each authority is renewed in its turn, and then all are compared
+  for (const it of renew ? [renew] : authorities) await keepCertificates[it](secrets);
+  // by the first start that was carried out: one under a wrong name that has failed leaves no mark
+  await secrets.keep([environmentFile], { create: () => environment, weakness: environmentWeakness });
   await secrets.finish();
   return secrets.written;
 }
 
-/** A deployment never goes on with the keys of a trial, nor with those of another environment. What is from before this file gets it now. */
-async function keepEnvironment(secrets: DeploymentSecrets, environment: GatewayEnvironment): Promise<void> {
-  await secrets.keep(['setup/environment'], {
-    create: () => environment,
-    weakness: (kept) =>
-      kept === environment
-        ? null
-        : `says that the keys and databases of this installation are of GATEWAY_ENV=${kept}, and now GATEWAY_ENV is ${environment}: ` +
-          `start it with GATEWAY_ENV=${kept}, or begin another installation in a folder of another name (docs/deployment.md)`,
-  });
-}
+const environmentFile = 'setup/environment';
+
+/** A deployment does not go on with the keys of a trial, nor with those of another environment. What is from before this file gets it now. */
+const findOtherEnvironment =
+  (environment: GatewayEnvironment): Weakness =>
+  (kept) =>
+    kept === environment
+      ? null
+      : `says that the keys and databases of this installation are of GATEWAY_ENV=${kept}, and now GATEWAY_ENV is ${environment}: ` +
+        `start it with GATEWAY_ENV=${kept}, or begin another installation in a folder of another name (docs/deployment.md)`;
 
 async function keepEncryptionKeys(secrets: DeploymentSecrets): Promise<void> {
   const kek = { create: newKek, weakness: findKekWeakness };
@@ -159,13 +163,16 @@ async function keepDatabases(secrets: DeploymentSecrets): Promise<void> {
   });
 }
 
-/** The certificates below each authority. Their keys come first: one that was lost is noticed before the authority is renewed. */
+/** The private keys that the certificates below each authority are for. */
+const keysBelow: Readonly<Record<Authority, readonly string[]>> = {
+  node: nodeFolders.map((folder) => `${folder}/tls_key`),
+  temporal: ['temporal/server_key', 'temporal/system_worker_key', ...temporalClients.map((it) => `${it}/temporal_key`)],
+  internode: ['temporal/internode_key'],
+};
+
+/** Each authority, and the certificates below it. */
 const keepCertificates: Readonly<Record<Authority, (secrets: DeploymentSecrets) => Promise<void>>> = {
   async node(secrets) {
-    await keepKeys(
-      secrets,
-      nodeFolders.map((folder) => `${folder}/tls_key`),
-    );
     const authority = await keepAuthority(secrets, 'node', 'custody-gateway signing nodes');
     const certificates: string[] = [];
     for (const name of nodeFolders) {
@@ -178,8 +185,6 @@ const keepCertificates: Readonly<Record<Authority, (secrets: DeploymentSecrets) 
   },
 
   async temporal(secrets) {
-    const keys = ['temporal/server_key', 'temporal/system_worker_key', ...temporalClients.map((it) => `${it}/temporal_key`)];
-    await keepKeys(secrets, keys);
     const clients = await keepAuthority(secrets, 'temporal', 'custody-gateway Temporal');
     const server = { commonName: temporalServerName, dns: [temporalServerName, 'localhost'], ips: ['127.0.0.1'] };
     await keepCertificate(secrets, ['temporal/server_key', 'temporal/server_cert'], server, clients);
@@ -191,7 +196,6 @@ const keepCertificates: Readonly<Record<Authority, (secrets: DeploymentSecrets) 
   },
 
   async internode(secrets) {
-    await keepKeys(secrets, ['temporal/internode_key']);
     const services = await keepAuthority(secrets, 'internode', 'custody-gateway Temporal services');
     const internode = { commonName: internodeServerName, dns: [internodeServerName] };
     await keepCertificate(secrets, ['temporal/internode_key', 'temporal/internode_cert'], internode, services);

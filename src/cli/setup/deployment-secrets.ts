@@ -48,11 +48,7 @@ export class DeploymentSecrets {
       return content === undefined ? [] : [{ place, content }];
     });
     const [first] = found;
-    if (first === undefined && !isDerived && this.made.has(name))
-      throw secretFileProblem(
-        this.files.path(name),
-        'was made before and is missing now: restore it. What depends on it would be lost with another one',
-      );
+    if (first === undefined && !isDerived) this.assertNeverMade(name);
     const content = first === undefined ? (await create()).trim() : first.content;
     for (const { place, content: other } of found) {
       const weak = weakness(other);
@@ -70,6 +66,22 @@ export class DeploymentSecrets {
       }
     if (!isDerived) this.made.add(name);
     return content;
+  }
+
+  /** For what is kept later: reads it, and writes nothing. @throws GatewayError naming the file if it is weak, or was lost. */
+  check(name: string, weakness: Weakness): void {
+    const content = this.files.read(name);
+    if (content === undefined) return this.assertNeverMade(name);
+    const weak = weakness(content);
+    if (weak !== null) throw secretFileProblem(this.files.path(name), weak);
+  }
+
+  private assertNeverMade(name: string): void {
+    if (this.made.has(name))
+      throw secretFileProblem(
+        this.files.path(name),
+        'was made before and is missing now: restore it. What depends on it would be lost with another one',
+      );
   }
 
   /** Remembers what there is, once all of it is. The list is replaced: it is no secret. */

@@ -182,6 +182,33 @@ describe('an authority that is renewed', () => {
     expect(await run()).toEqual([]);
   });
 
+  const renewAll = async () => {
+    for (const renew of authorities) await setUpFiles({ ...deployment(), renew });
+  };
+
+  it('is renewed though others have expired with it, each in its turn', async () => {
+    jest.useFakeTimers({
+      now: Date.now() + 11 * 365 * 24 * 3600 * 1000,
+      doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'],
+    });
+    try {
+      await expect(run()).rejects.toThrow(/has expired/);
+      await renewAll();
+      expect(await run()).toEqual([]);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  it.each(authorities)('all are renewed again after the renewal of %s was interrupted', async (interrupted) => {
+    const key = await newCertificateKey();
+    put(`setup/${interrupted}_ca_key`, key);
+    put(`setup/${interrupted}_ca_cert`, await certifyAuthority(key, 'interrupted'));
+    await expect(run()).rejects.toThrow(/was not signed by the authority beside it/);
+    await renewAll();
+    expect(await run()).toEqual([]);
+  });
+
   it.each(
     authorities.flatMap((renew) =>
       [
@@ -225,6 +252,18 @@ describe('the environment that an installation was made for', () => {
     put('setup/made.json', JSON.stringify(made));
     expect(await start('sandbox')).toEqual(['setup/environment']);
     await expect(start('production')).rejects.toThrow(/GATEWAY_ENV=sandbox/);
+  });
+
+  it('is not stored by a start that has failed for another reason', async () => {
+    await start('sandbox');
+    rmSync(file('setup/environment'));
+    const made = (JSON.parse(read('setup/made.json')) as string[]).filter((name) => name !== 'setup/environment');
+    put('setup/made.json', JSON.stringify(made));
+    const kek = read('mpc-node-1/kek');
+    put('mpc-node-1/kek', 'short');
+    await expect(start('production')).rejects.toThrow(/mpc-node-1\/kek/);
+    put('mpc-node-1/kek', kek);
+    expect(await start('sandbox')).toEqual(['setup/environment']);
   });
 
   it('is not made anew when it was lost', async () => {
