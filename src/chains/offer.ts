@@ -1,8 +1,28 @@
 import type { BroadcastOutcome } from './chain-client';
+import { unknownReason } from './unknown-words';
 
 /** What an endpoint says about bytes that it was offered. `mayTakeElsewhere`: it refuses by its own view, so another one may take them. */
 export type Offered =
   { outcome: 'accepted' } | (Exclude<BroadcastOutcome, { outcome: 'accepted' }> & { mayTakeElsewhere: boolean });
+
+interface KnownRefusal {
+  reason: string;
+  /** Another node may take it, or this one later; `price`: or at a higher one. Absent: these bytes are refused for good. */
+  passing?: 'price' | 'view';
+  /** Refused for good, and by what the operator of this node has set: another one may take it. */
+  isOfNode?: boolean;
+}
+
+/** A refusal whose words are known. */
+export const toRefused = ({ reason, passing, isOfNode = false }: KnownRefusal): Offered =>
+  passing
+    ? { outcome: 'waiting', reason, passing, mayTakeElsewhere: true }
+    : { outcome: 'rejected', reason, mayTakeElsewhere: isOfNode };
+
+/** A refusal in words that nobody knows: they may stand for what passes. */
+export const toUnknownRefusal = (code: number | string, message: string): Offered => ({
+  ...{ outcome: 'waiting', reason: unknownReason(code, message), passing: 'unknown', mayTakeElsewhere: true },
+});
 
 interface Endpoints<E> {
   run<T>(work: (endpoint: E) => Promise<T>): Promise<T>;

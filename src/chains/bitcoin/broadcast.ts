@@ -1,6 +1,5 @@
-import type { Offered } from '../offer';
+import { type Offered, toRefused, toUnknownRefusal } from '../offer';
 import type { Hex } from '../types';
-import { unknownReason } from '../unknown-words';
 import { assertTaken } from './answers';
 import { NodeRefusal, type RpcCall } from './rpc';
 
@@ -98,10 +97,5 @@ export async function broadcastTo(call: RpcCall, bytes: Hex, id: string, isKnown
 /** The reason is never the node's own message: of words that are not known it has the plain ones. */
 export function toRefusal({ code, nodeMessage }: NodeRefusal): Offered {
   const rejection = rejections.find(({ pattern }) => pattern.test(nodeMessage));
-  if (!rejection)
-    return { outcome: 'waiting', reason: unknownReason(code, nodeMessage), passing: 'unknown', mayTakeElsewhere: true };
-  const { reason, passing, isOfNode = false } = rejection;
-  return passing
-    ? { outcome: 'waiting', reason, passing, mayTakeElsewhere: true }
-    : { outcome: 'rejected', reason, mayTakeElsewhere: isOfNode };
+  return rejection ? toRefused(rejection) : toUnknownRefusal(code, nodeMessage);
 }

@@ -1,7 +1,6 @@
 import { keccak256 } from 'viem';
-import type { Offered } from '../offer';
+import { type Offered, toRefused, toUnknownRefusal } from '../offer';
 import type { Hex } from '../types';
-import { unknownReason } from '../unknown-words';
 import { isEndpointTrouble, NodeRefusal, type RpcCall } from './rpc';
 import type { RpcTransaction } from './rpc-types';
 
@@ -89,14 +88,7 @@ export async function broadcastTo(call: RpcCall, bytes: Hex): Promise<Offered> {
     if (!rejection && (isEndpointTrouble(error) || limitsRequests.test(error.nodeMessage)))
       throw new Error('the endpoint did not pass it on');
     if (rejection?.mayBeKnown && (await isKnown(call, keccak256(bytes)))) return { outcome: 'accepted' };
-    if (!rejection) {
-      const reason = unknownReason(error.code, error.nodeMessage);
-      return { outcome: 'waiting', reason, passing: 'unknown', mayTakeElsewhere: true };
-    }
-    const { reason, passing } = rejection;
-    return passing
-      ? { outcome: 'waiting', reason, passing, mayTakeElsewhere: true }
-      : { outcome: 'rejected', reason, mayTakeElsewhere: false };
+    return rejection ? toRefused(rejection) : toUnknownRefusal(error.code, error.nodeMessage);
   }
 }
 

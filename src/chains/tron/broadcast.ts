@@ -1,6 +1,5 @@
-import type { Offered } from '../offer';
+import { type Offered, toRefused, toUnknownRefusal } from '../offer';
 import type { Hex } from '../types';
-import { unknownReason } from '../unknown-words';
 import type { TronNode } from './node';
 
 interface Refusal {
@@ -19,7 +18,7 @@ const refusals: Readonly<Record<string, Refusal>> = {
   TOO_BIG_TRANSACTION_ERROR: { reason: 'the transaction is too long' },
   TAPOS_ERROR: { reason: 'the node does not have the block that the transaction refers to', passing: 'expiry' },
   TRANSACTION_EXPIRATION_ERROR: { reason: 'the transaction has expired', passing: 'expiry' },
-  // a node that has refused bytes refuses them by their id for an hour, which is longer than they live
+  // a node refuses bytes that it has seen by their id for an hour, which is longer than they live
   DUP_TRANSACTION_ERROR: { reason: 'the node has seen it before', passing: 'expiry' },
   CONTRACT_VALIDATE_ERROR: { reason: 'the account lacks what it is to pay', passing: 'view' },
   CONTRACT_EXE_ERROR: { reason: 'the contract could not be executed', passing: 'view' },
@@ -42,11 +41,10 @@ export async function sendTo(node: TronNode, bytes: Hex, id: string): Promise<Of
   if (await node.isKnown(id)) return { outcome: 'accepted' };
   if (typeof code !== 'string') throw new Error('the node did not take the transaction');
   const refusal = Object.hasOwn(refusals, code) ? refusals[code] : undefined;
-  if (!refusal) return { outcome: 'waiting', reason: toReason(code), passing: 'unknown', mayTakeElsewhere: true };
+  // the message of the node is no part of it
+  if (!refusal) return toUnknownRefusal(/^[A-Z_]{1,40}$/.test(code) ? code : 'unknown', '');
   const { reason, passing } = refusal;
-  if (!passing) return { outcome: 'rejected', reason, mayTakeElsewhere: false };
-  return { outcome: 'waiting', reason, ...(passing === 'view' && { passing }), mayTakeElsewhere: true };
+  return passing === 'expiry'
+    ? { outcome: 'waiting', reason, mayTakeElsewhere: true }
+    : toRefused({ reason, ...(passing && { passing }) });
 }
-
-/** The message of the node is no part of it. */
-const toReason = (code: string): string => unknownReason(/^[A-Z_]{1,40}$/.test(code) ? code : 'unknown', '');
