@@ -18,6 +18,7 @@ import {
 } from '../../../src/messages/task-queues';
 import type { ChainActivities, TransferActivities } from '../../../src/messages/transfer';
 import { ChainRegistry } from '../../../src/chains/registry';
+import { ObservationNotifier } from '../../../src/following/observation-notifier';
 import { verifyLedger } from '../../../src/ledger/verify';
 import { contractArtifacts } from '../../../dev/contracts';
 import { verifyIntent } from '../../../src/mpc/verify-intent';
@@ -62,6 +63,8 @@ export class ServedChain<Fixture extends ChainFixture> {
   temporal!: ServedTemporal;
   private workers: { worker: Worker; done: Promise<void> }[] = [];
   private isFollowed = false;
+  /** Of a test: what has not changed is not told again, since a workflow that is told waits anew before it asks the chain. */
+  private notifier: ObservationNotifier | undefined;
 
   /** `createFixture`: for each test, with accounts that have funds. `checkAtEnd`: after every test, when nothing runs any more. */
   constructor(
@@ -215,11 +218,17 @@ export class ServedChain<Fixture extends ChainFixture> {
     return recordRun(this.client, workflowId, name, options);
   }
 
-  /** Mines and follows, like the follower, until the transfer is in this state. */
-  ends(txId: string, as: string): Promise<void> {
+  /**
+   * Mines and follows until the transfer is in this state, and tells its workflow what has changed, as the follower does. `isTold`: false where it
+   * has to ask the chain by itself, which it does after 15 s at the earliest.
+   */
+  ends(txId: string, as: string, { isTold = true } = {}): Promise<void> {
+    const { mine, follow, options } = this.fixture;
+    this.notifier ??= new ObservationNotifier(observationSignaller(this.client), options.logger);
+    const told = isTold ? { notifier: this.notifier } : {};
     return until(`${txId} is ${as}`, async () => {
-      await this.fixture.mine();
-      await this.fixture.follow();
+      await mine();
+      await follow(told);
       return (await this.status(txId)) === as;
     });
   }
@@ -228,6 +237,7 @@ export class ServedChain<Fixture extends ChainFixture> {
     for (const { worker } of this.workers) worker.shutdown();
     await Promise.all(this.workers.map(({ done }) => done));
     this.workers = [];
+    this.notifier = undefined;
     // the workers of the next test would run it
     if (this.isFollowed) await this.client.workflow.getHandle(followChainWorkflowId(this.fixture.chain.name)).terminate();
     this.isFollowed = false;
@@ -249,7 +259,7 @@ export class ServedWorkflows extends ServedChain<FollowFixture> {
     return super.submit({ tokenSymbol: 'USDC', amount: '5', toAddress: this.fixture.bob.address, ...changes });
   }
 
-  /** The same, and signals the workflows: what a block holds is not replaced, however slow the machine is, and ends what is parked. */
+  /** The same, and signals at each call: what a block holds is not replaced, however slow the machine is, and ends what is parked. */
   override ends(txId: string, as: string): Promise<void> {
     return until(`${txId} is ${as}`, async () => {
       await this.fixture.mine();
