@@ -70,7 +70,8 @@ export interface Fixture extends Pick<TestDatabase, 'logins'> {
 
 /** A database of its own with one client, wallet and account that has added ETH and USDC. */
 export async function createFixture({ poolSize = 20 } = {}): Promise<Fixture> {
-  const { database, drop, ...test } = await createTestDatabase({ poolSize });
+  const test = await createTestDatabase({ poolSize });
+  const { url, logins, database } = test;
   const alerts: object[] = [];
   const ledger = createTestLedger({
     database,
@@ -83,7 +84,7 @@ export async function createFixture({ poolSize = 20 } = {}): Promise<Fixture> {
   const account = await buildAccount(database, wallet, ethereum);
   await buildAsset(database, account, ethereum, 'ETH');
   await buildAsset(database, account, ethereum, 'USDC');
-  return { ...test, database, ledger, client, wallet, account, alerts, close: drop };
+  return { url, logins, database, ledger, client, wallet, account, alerts, close: () => test.drop() };
 }
 
 export function fund(fixture: Fixture, symbol: string, amount: bigint): Promise<unknown> {
