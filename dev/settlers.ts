@@ -10,7 +10,7 @@ import { SettlerOperations } from '../src/cli/settler-operations';
 import { entities } from '../src/entities';
 import { readNodeKeys } from '../src/mpc/identity';
 import { createDatabase } from '../src/platform/database';
-import { createTemporalClient } from '../src/platform/temporal';
+import { createTemporalClient } from '../src/platform/temporal-client';
 import { reportSettlers, type SettlerReport } from '../src/settlers/report';
 import { AttestedKeys } from '../src/wallets/attested-keys';
 import { nodeCredentials } from './credentials';

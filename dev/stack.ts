@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { loadRegistry } from '../src/chains/registry';
 import { registerSearchAttributes } from '../src/cli/search-attributes';
-import { createTemporalClient } from '../src/platform/temporal';
+import { createTemporalClient } from '../src/platform/temporal-client';
 import type { DevClient } from './clients';
 import { getOrCreateSecret, writeJson } from './files';
 import {

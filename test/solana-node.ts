@@ -184,7 +184,7 @@ export class StubNode {
   }
 
   private getBlock(slot: number, { transactionDetails, maxSupportedTransactionVersion }: JsonObject): JsonValue {
-    const found = this.blocks.find((block) => block.slot === slot);
+    const found = this.blockAt(slot);
     if (!found) throw new StubError(slot < this.head.slot ? -32_007 : -32_004);
     if (slot === this.failsAt) throw new StubError(-32_005);
     const { transactions, ...header } = found;
@@ -192,6 +192,18 @@ export class StubNode {
     if (transactionDetails === 'accounts')
       return { ...header, transactions: transactions.map((it) => listAccounts(it, this.changeKey)) };
     return transactionDetails === 'full' ? { ...header, transactions, ...this.changeWhole } : { ...header };
+  }
+
+  /** Tests have thousands of blocks, and ask for each of them. */
+  private blockAt(slot: number): StubBlock | undefined {
+    let [first, behind] = [0, this.blocks.length];
+    while (first < behind) {
+      const middle = (first + behind) >> 1;
+      if ((this.blocks[middle] as StubBlock).slot < slot) first = middle + 1;
+      else behind = middle;
+    }
+    const found = this.blocks[first];
+    return found?.slot === slot ? found : undefined;
   }
 
   private getTransaction(id: string, { maxSupportedTransactionVersion }: JsonObject): JsonValue {

@@ -11,7 +11,7 @@ import { describeNodes } from '../orders/missing-orders';
 import { asksForOrders } from '../orders/node-orders';
 import { ConfigError, readConfig } from '../platform/config';
 import { createDatabase } from '../platform/database';
-import { createTemporalClient } from '../platform/temporal';
+import { createTemporalClient } from '../platform/temporal-client';
 import { startTransferWorkflow } from '../transfers/start/workflows';
 import { cannotBeUndone, confirm, type Confirmation } from './confirmation';
 import { clientsOfEnvironment } from './explain/chain';

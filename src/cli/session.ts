@@ -4,7 +4,7 @@ import { entities } from '../entities';
 import { readConfig } from '../platform/config';
 import { createDatabase } from '../platform/database';
 import { connectAs } from '../platform/database-login';
-import { createTemporalClient } from '../platform/temporal';
+import { createTemporalClient } from '../platform/temporal-client';
 
 /** The connections of a command. */
 export interface Session {

@@ -1,5 +1,5 @@
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import { defaultPayloadConverter } from '@temporalio/common';
+import type { Client } from '@temporalio/client';
+import { WorkflowNotFoundError, defaultPayloadConverter } from '@temporalio/common';
 import { transferWorkflowId } from '../messages/workflow-ids';
 import { readJti } from '../orders/node-orders';
 import { withinMs } from '../platform/temporal';

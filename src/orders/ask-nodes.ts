@@ -1,4 +1,5 @@
-import { type Client, TimeoutFailure, WorkflowFailedError } from '@temporalio/client';
+import { type Client, WorkflowFailedError } from '@temporalio/client';
+import { TimeoutFailure } from '@temporalio/common';
 import type { NodeAnswer } from '../messages/journal';
 import { nodeIndexes } from '../messages/nodes';
 import { mainTaskQueue } from '../messages/task-queues';

@@ -18,7 +18,7 @@ import { createDatabase } from '../platform/database';
 import { connectAs } from '../platform/database-login';
 import { createLogger } from '../platform/logging';
 import { startHealthListener } from '../platform/metrics';
-import { createTemporalClient } from '../platform/temporal';
+import { createTemporalClient } from '../platform/temporal-client';
 import { startTracing } from '../platform/tracing/start';
 import { type PeriodicJob, runPeriodically } from './periodic-jobs';
 import { answers, runMain, shutdownSignal, untilUp } from './process';

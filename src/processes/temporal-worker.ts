@@ -1,6 +1,6 @@
 import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Logger } from '../platform/logging';
-import { readTemporalOptions } from '../platform/temporal';
+import { readTemporalOptions } from '../platform/temporal-client';
 import { untilUp } from './process';
 import { tracedWorker } from './traced-worker';
 

@@ -25,7 +25,7 @@ import { connectAs } from '../platform/database-login';
 import { createLogger } from '../platform/logging';
 import { startHealthListener } from '../platform/metrics';
 import { SecretBox } from '../platform/secret-box';
-import { createTemporalClient, readTemporalOptions } from '../platform/temporal';
+import { createTemporalClient, readTemporalOptions } from '../platform/temporal-client';
 import { startTracing } from '../platform/tracing/start';
 import { createTargetGuard } from '../webhooks/ssrf-guard';
 import { actIdentitiesIn } from '../transfers/operate/act-identity';

@@ -1,4 +1,5 @@
-import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { searchAttributes } from '../messages/progress';
 import { mainTaskQueue } from '../messages/task-queues';
 import { generateKeyWorkflowId, workflowTypes } from '../messages/workflow-ids';

@@ -8,7 +8,7 @@ import type { MpcNodeActivities, SignTransactionRequest, TransactionSignatures }
 import { authoriserTaskQueue, chainTaskQueue, mainTaskQueue, nodeTaskQueue } from '../../src/messages/task-queues';
 import type { BeginSigning, BeginSigningResult, ChainActivities, TransferActivities } from '../../src/messages/transfer';
 import { transferWorkflowId } from '../../src/messages/workflow-ids';
-import { readTemporalOptions } from '../../src/platform/temporal';
+import { readTemporalOptions } from '../../src/platform/temporal-client';
 import { stack, waitFor } from '../stack/client';
 import type { schedule, Scheduled } from './schedule';
 import { scheduleBundle } from './schedule-bundle';

@@ -1,5 +1,5 @@
 import { runSpanId } from '../../src/platform/tracing/ids';
-import { createTemporalClient } from '../../src/platform/temporal';
+import { createTemporalClient } from '../../src/platform/temporal-client';
 import { transferWorkflowId } from '../../src/messages/workflow-ids';
 import { randomAddress } from '../factories';
 import { stack, waitFor } from '../stack/client';

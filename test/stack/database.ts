@@ -26,13 +26,15 @@ export async function createTestDatabase({ poolSize = 10 } = {}): Promise<TestDa
   await asSuperuser(server, `create database ${name} template ${template} strategy file_copy`);
   const url = databaseUrl(server, name);
   const database = await connect(url, poolSize);
+  let hasLogins = false;
   const drop = async () => {
     if (database.isInitialized) await database.destroy();
-    await asSuperuser(server, `drop database if exists ${name} with (force)`);
-    for (const role of databaseRoles) await asSuperuser(server, `drop role if exists ${loginName(url, role)}`);
+    const owned = hasLogins ? databaseRoles.map((role) => `drop role if exists ${loginName(url, role)}`) : [];
+    await asSuperuser(server, `drop database if exists ${name} with (force)`, ...owned);
   };
   const logins = async () => {
     await markCompared(database);
+    hasLogins = true;
     return createLogins(url, randomPassword);
   };
   return { url, database, logins, drop };
@@ -65,12 +67,12 @@ function connect(url: string, poolSize = 10): Promise<DataSource> {
   return createDatabase({ url, poolSize, applicationName: 'test', entities, migrations, ...timeouts }).initialize();
 }
 
-async function asSuperuser(server: string, sql: string): Promise<void> {
+async function asSuperuser(server: string, ...statements: string[]): Promise<void> {
   const client = new Client({ connectionString: server, connectionTimeoutMillis: 5_000 });
   client.on('error', () => undefined);
   await client.connect();
   try {
-    await client.query(sql);
+    for (const statement of statements) await client.query(statement);
   } finally {
     await client.end();
   }

@@ -1,4 +1,5 @@
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/common';
 import { type LiveStatus, statusQuery } from '../../messages/progress';
 import { type PossibleUpdates, possibleUpdatesQuery } from '../../messages/transfer';
 import { transferWorkflowId } from '../../messages/workflow-ids';

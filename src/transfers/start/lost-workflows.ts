@@ -1,4 +1,5 @@
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/common';
 import type { EntityManager } from 'typeorm';
 import { transferWorkflowId } from '../../messages/workflow-ids';
 import { isOpenRun, withinMs } from '../../platform/temporal';

@@ -1,5 +1,5 @@
-import { type Client, WorkflowExecutionAlreadyStartedError, type WorkflowHandle } from '@temporalio/client';
-import { WorkflowNotFoundError } from '@temporalio/common';
+import type { Client, WorkflowHandle } from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/common';
 import type { SignalResult, SignalTransfer } from '../../following/ports';
 import { type LiveStatus, searchAttributes, statusQuery } from '../../messages/progress';
 import { mainTaskQueue } from '../../messages/task-queues';

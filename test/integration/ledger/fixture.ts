@@ -21,7 +21,7 @@ import {
   type BuiltWallet,
 } from '../../factories';
 import { createTestLedger, type TestLedger } from '../../ledger';
-import { createTestDatabase, openDatabase, type TestDatabase } from '../../stack/database';
+import { createTestDatabase, type TestDatabase } from '../../stack/database';
 
 /** Attempts are replaced without a wait, unless a test sets one. */
 export const registry = new ChainRegistry(
@@ -70,8 +70,8 @@ export interface Fixture extends Pick<TestDatabase, 'logins'> {
 
 /** A database of its own with one client, wallet and account that has added ETH and USDC. */
 export async function createFixture({ poolSize = 20 } = {}): Promise<Fixture> {
-  const test = await createTestDatabase();
-  const database = await openDatabase(test.url, { poolSize });
+  const test = await createTestDatabase({ poolSize });
+  const { url, logins, database } = test;
   const alerts: object[] = [];
   const ledger = createTestLedger({
     database,
@@ -84,11 +84,7 @@ export async function createFixture({ poolSize = 20 } = {}): Promise<Fixture> {
   const account = await buildAccount(database, wallet, ethereum);
   await buildAsset(database, account, ethereum, 'ETH');
   await buildAsset(database, account, ethereum, 'USDC');
-  const close = async () => {
-    await database.destroy();
-    await test.drop();
-  };
-  return { url: test.url, logins: test.logins, database, ledger, client, wallet, account, alerts, close };
+  return { url, logins, database, ledger, client, wallet, account, alerts, close: () => test.drop() };
 }
 
 export function fund(fixture: Fixture, symbol: string, amount: bigint): Promise<unknown> {

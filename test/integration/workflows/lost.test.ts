@@ -6,7 +6,7 @@ import { ChainRegistry } from '../../../src/chains/registry';
 import { followChainWorkflowId, transferWorkflowId } from '../../../src/messages/workflow-ids';
 import { WorkflowSweep } from '../../../src/monitoring/workflow-sweep';
 import { metrics } from '../../../src/platform/metrics';
-import { createTemporalClient } from '../../../src/platform/temporal';
+import { createTemporalClient } from '../../../src/platform/temporal-client';
 import { restartLostFollowers } from '../../../src/processes/followers';
 import { explain } from '../../explained';
 import { buildTransferRequest } from '../../factories';

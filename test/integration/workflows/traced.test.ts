@@ -4,7 +4,7 @@ import { traceHeader } from '../../../src/messages/tracing';
 import { webhookWorkflowId, workflowTypes } from '../../../src/messages/workflow-ids';
 import { newId } from '../../../src/platform/ids';
 import { createLogger } from '../../../src/platform/logging';
-import { traceStarts } from '../../../src/platform/temporal';
+import { traceStarts } from '../../../src/platform/temporal-client';
 import { runSpanId } from '../../../src/platform/tracing/ids';
 import { startTracing } from '../../../src/platform/tracing/start';
 import { getTracer } from '../../../src/platform/tracing/tracing';

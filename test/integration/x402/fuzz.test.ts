@@ -3,7 +3,7 @@ import type { Hex } from 'viem';
 import { mintToken } from '../../../dev/chain';
 import { isJsonObject } from '../../../src/chains/json';
 import type { JsonObject, JsonValue } from '../../../src/chains/types';
-import { nasty } from '../../properties/values';
+import { anyCharacter, nasty } from '../../properties/values';
 import { change, permitInfo } from '../../unit/x402/bodies';
 import { type UncreatedWallet, walletFactory, walletOf, wrapSignature } from '../../wallet-factory';
 import { draft, type Kind, sign } from '../../x402';
@@ -248,7 +248,7 @@ test.each(['verify', 'settle'] as const)(
     );
     const text = fc.oneof(
       { weight: 3, arbitrary: value.map((json) => JSON.stringify(json)) },
-      { weight: 1, arbitrary: fc.string({ unit: 'binary' }) },
+      { weight: 1, arbitrary: fc.string({ unit: anyCharacter }) },
     );
     const property = fc.asyncProperty(text, async (sent) => {
       if (sent === '' || parses(sent)) expect((await ask(endpoint, sent)).isGood).toBe(false);

@@ -497,7 +497,11 @@ describe('status', () => {
   it('no proof by another time than that of the attempt, nor where blocks show none', async () => {
     const made = await make(sol(5n));
     node.timeOf = (slot) => 1_800_000_000 + slot;
-    node.mine(9_000);
+    // few blocks, each of which is asked for, in more slots than are searched
+    for (let blocks = 0; blocks < 900; blocks += 1) {
+      node.mine();
+      node.skip(9);
+    }
     for (const seconds of [1_800_000_000 + 8_000, 1_900_000_000])
       await expect(client.proveImpossible(made.unsigned, new Date(seconds * 1_000))).rejects.toMatchObject({
         code: 'chain_unavailable',

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { nodeCredentials, type NodeCredentials } from '../../../dev/credentials';
 import { ConfigError } from '../../../src/platform/config';
-import { createTemporalClient, readTemporalOptions, withinMs } from '../../../src/platform/temporal';
+import { withinMs } from '../../../src/platform/temporal';
+import { createTemporalClient, readTemporalOptions } from '../../../src/platform/temporal-client';
 import { connectWorkers } from '../../../src/processes/temporal-worker';
 
 /** A frontend that answers every call with an empty message, behind TLS; keeps what authorised the calls. */
