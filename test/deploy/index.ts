@@ -84,7 +84,7 @@ async function main(folder: string, onCleanUp: (cleanUp: () => Promise<void>) =>
   }
   await Promise.all(up.values());
   const { txId: transfer, state } = await step('a transfer by the lines of README.md is CONFIRMED', () =>
-    makeFirstTransfer(containers, service('postgres').image),
+    makeFirstTransfer(containers, { folder, logFile, shellImage: service('postgres').image }),
   );
   await step("Temporal's user interface shows it", () => assertShownByTemporal(containers, service('postgres').image, transfer));
   await step('a command in each service for operators', () => runOperatorCommands(containers, transfer));
