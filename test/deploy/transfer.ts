@@ -9,12 +9,12 @@ const printState = 'declare -p $(compgen -v | grep "^[a-z]"); declare -f';
 /**
  * The code of README.md's first transfer with Docker as it stands: what has `docker compose` by a shell of this machine, and what calls the API by one
  * that reaches it at 127.0.0.1.
- * @returns the transfer's id, and what a shell needs to go on with the same account @throws Error when it does not end as CONFIRMED
+ * @returns the ids of transfer and wallet, and what a shell needs to go on with the same account @throws Error when it does not end as CONFIRMED
  */
 export async function makeFirstTransfer(
   containers: Containers,
   { folder, logFile, shellImage }: { folder: string; logFile: string; shellImage: string },
-): Promise<{ txId: string; state: string }> {
+): Promise<{ txId: string; walletId: string; state: string }> {
   const blocks = shellBlocks('README.md').filter(({ section }) => section === 'The first transfer');
   const start = blocks.find(({ who }) => who === 'docker')?.code ?? '';
   const lines = blocks.find(({ who }) => who === '')?.code.split('\n') ?? [];
@@ -41,7 +41,9 @@ export async function makeFirstTransfer(
     const output = await containers.shell('api', shellImage, [state, ...after, 'echo "tx=$tx"'].join('\n'));
     const [, tx] = /^tx=(.+)$/m.exec(output) ?? [];
     if (!tx || !output.includes('"status":"CONFIRMED"')) throw new Error(`README.md's first transfer has not ended:\n${output}`);
-    return { txId: tx, state };
+    const [, walletId] = /^declare -- wallet="(.+)"$/m.exec(state) ?? [];
+    if (!walletId) throw new Error("README.md's first transfer has no wallet");
+    return { txId: tx, walletId, state };
   } finally {
     machine.end();
   }
