@@ -14,6 +14,8 @@ export function crateComponents() {
   // the lock file says the versions, and has what is for tests too
   const own = locked.find(({ name }) => name === 'threshold');
   const waiting = own.dependencies.filter((name) => named.includes(name.split(' ')[0]));
+  const unknown = named.filter((name) => !waiting.some((it) => it.split(' ')[0] === name));
+  if (unknown.length > 0) throw new Error(`Cargo.lock has no dependency ${unknown.join(', ')} of the module`);
   for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
     // a lock file has the version of a dependency where there are several of the name
     const [wanted, version] = name.split(' ');
@@ -43,8 +45,21 @@ function readLock(text) {
     });
 }
 
-/** Not those for tests and builds. */
-function namedByManifest(text) {
-  const sections = text.split(/^(?=\[)/m).filter((section) => /^\[(target\..*\.)?dependencies\]/.test(section));
-  return [...new Set(sections.flatMap((section) => [...section.matchAll(/^([\w-]+) *=/gm)].map(([, name]) => name)))];
+/**
+ * The crates that a manifest names for the product, not those for tests and builds: `name = …`, `name.version = …`, or a table of its own, of any
+ * target. One that has another name in the code is known to the lock file by that of its package.
+ */
+export function namedByManifest(text) {
+  const renamed = (entry) => /(?:^|[\s{,.])package *= *"([^"]+)"/.exec(entry)?.[1];
+  const named = new Map();
+  for (const section of text.replace(/^ *#.*$/gm, '').split(/^(?=\[)/m)) {
+    const [header, table] = /^\[(?:target\..+\.)?dependencies(?:\.([\w-]+))?\]/.exec(section) ?? [];
+    if (header === undefined) continue;
+    const entries = table === undefined ? section.split(/^(?=[\w-]+(?:\.[\w-]+)* *=)/m).slice(1) : [`${table}\n${section}`];
+    for (const entry of entries) {
+      const [name] = /^[\w-]+/.exec(entry);
+      named.set(name, renamed(entry) ?? named.get(name) ?? name);
+    }
+  }
+  return [...new Set(named.values())];
 }

@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import path from 'node:path';
+import { run } from './commands';
 import type { Containers } from './containers';
 
 /** What a command line of `docker compose` asks for. */
@@ -11,9 +12,14 @@ export type Asked =
 
 const withoutMeaningHere = ['--rm', '--no-deps', '-T', '-d', '--wait'];
 
+/** The variables that the services of this run have. */
+const withTry = ['--env-file', 'try.env'];
+const timeoutMs = 10 * 60_000;
+
 /** @throws Error for what the documents do not use */
-export function parseDocker([program, act = '', ...args]: readonly string[]): Asked {
+export function parseDocker([program, ...given]: readonly string[]): Asked {
   if (program !== 'compose') throw new Error(`docker ${program} is not known here`);
+  const [act = '', ...args] = withTry.every((word, index) => given[index] === word) ? given.slice(withTry.length) : given;
   const binds: string[] = [];
   let entrypoint: string[] | null = null;
   const rest = [...args];
@@ -41,7 +47,7 @@ const quote = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
  * @param folder gets the program
  * @returns a function that ends it
  */
-export async function serveDocker(containers: Containers, folder: string): Promise<() => void> {
+async function serveDocker(containers: Containers, folder: string): Promise<() => void> {
   const carryOut = async (asked: Asked): Promise<string> => {
     if (asked.act === 'build') return 'true';
     if ('words' in asked) {
@@ -82,6 +88,17 @@ export async function serveDocker(containers: Containers, folder: string): Promi
     server.close();
     server.closeAllConnections();
   };
+}
+
+/** A shell of this machine whose `docker` is the program above. */
+export async function openDockerShell(
+  containers: Containers,
+  { folder, cwd, logFile }: { folder: string; cwd: string; logFile: string },
+): Promise<{ run: (code: string) => Promise<string>; end: () => void }> {
+  const programs = path.join(folder, 'docker');
+  const end = await serveDocker(containers, programs);
+  const env = { ...process.env, PATH: `${programs}${path.delimiter}${process.env.PATH ?? ''}` };
+  return { run: (code) => run(['bash', '-euo', 'pipefail', '-c', code], { timeoutMs, logFile, cwd, env }), end };
 }
 
 async function readAll(request: IncomingMessage): Promise<string> {

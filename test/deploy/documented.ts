@@ -1,11 +1,10 @@
-import { chownSync, mkdirSync } from 'node:fs';
+import { chownSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { projectRoot } from '../../dev/paths';
 import { inlineCommands, type ShellBlock, shellBlocks } from '../unit/documents/shell-blocks';
-import { run } from './commands';
 import type { Containers } from './containers';
-import { serveDocker } from './docker';
+import { openDockerShell } from './docker';
 
-const timeoutMs = 10 * 60_000;
 const documents = ['docs/deployment.md', 'docs/upgrades.md'];
 
 /** Headings whose code is run here as it stands, in this order. */
@@ -15,6 +14,7 @@ const sections = [
   'Limits of the signing nodes',
   "The password of Temporal's databases",
   'Another database password',
+  "The password of Postgres' superuser",
   'Authorities',
   'With Docker Compose',
 ];
@@ -44,6 +44,29 @@ export const documentedCommands = (): string[] =>
     (command) => command.startsWith('docker compose ') && !isLeftOut(command),
   );
 
+const ofOneLogin = /^ {2}part=([\w-]+) login=(\w+)$/m;
+const restart = '  docker compose restart "$part"\n';
+
+/** Processes with their logins, as docs/deployment.md has them for its code that replaces the password of one: that of the code first. */
+export function documentedLogins(): { part: string; login: string }[] {
+  const document = readFileSync(path.join(projectRoot, 'docs/deployment.md'), 'utf8');
+  const [, text = ''] = /^### Another database password\n([\s\S]*?)^### /m.exec(document) ?? [];
+  const pairs = [...text.matchAll(/`([\w-]+)` with\s+`(\w+)`/g)].map(([, part = '', login = '']) => ({ part, login }));
+  const [, part = '', login = ''] = ofOneLogin.exec(text) ?? [];
+  return [{ part, login }, ...pairs];
+}
+
+/** The code for one login, as it is for each of the others. */
+function forOtherLogins(code: string, containers: Containers): [string, string][] {
+  const [own, ...others] = documentedLogins();
+  if (!code.includes(`  part=${own?.part} login=${own?.login}\n`) || !code.includes(restart))
+    throw new Error('the code for the password of one login is otherwise than this test');
+  return others.map(({ part, login }) => {
+    const changed = code.replace(ofOneLogin, `  part=${part} login=${login}`);
+    return [login, containers.isRunning(part) ? changed : changed.replace(restart, '')];
+  });
+}
+
 /** Runs the commands with `docker compose` of docs/deployment.md and docs/upgrades.md, by a shell of this machine. */
 export async function runDocumentedCommands(
   containers: Containers,
@@ -53,11 +76,8 @@ export async function runDocumentedCommands(
   mkdirSync(path.join(cwd, 'new'), { recursive: true });
   // of the user in the containers
   chownSync(path.join(cwd, 'new'), 1000, 1000);
-  await run(['touch', '.env'], { timeoutMs, logFile, cwd });
-  const end = await serveDocker(containers, path.join(folder, 'docker'));
-  const env = { ...process.env, PATH: `${path.join(folder, 'docker')}${path.delimiter}${process.env.PATH ?? ''}` };
-  const runShell = (code: string): Promise<string> =>
-    run(['bash', '-euo', 'pipefail', '-c', code], { timeoutMs, logFile, cwd, env });
+  writeFileSync(path.join(cwd, '.env'), '');
+  const { run: runShell, end } = await openDockerShell(containers, { folder, cwd, logFile });
   try {
     for (const command of documentedCommands()) await step(command, () => runShell(command));
     for (const { document, section, code } of documentedBlocks()) {
@@ -66,6 +86,8 @@ export async function runDocumentedCommands(
         for (const name of ['api', 'worker', 'authoriser']) await step(`${name} stops`, () => containers.stopWell(name));
       const lines = code.split('\n').filter((line) => !(line in lineNotRun));
       const output = await step(`${document}, ${section}: ${lines[0]}`, () => runShell(lines.join('\n')));
+      if (section === 'Another database password')
+        for (const [login, other] of forOtherLogins(code, containers)) await step(`the same for ${login}`, () => runShell(other));
       // the books are compared with the nodes' journals after a restore
       if (code.includes('pg_restore') && !output.includes('(none)'))
         throw new Error(`owner reconcile shows something to rebuild:\n${output.slice(-1_000)}`);

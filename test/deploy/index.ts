@@ -83,11 +83,15 @@ async function main(folder: string, onCleanUp: (cleanUp: () => Promise<void>) =>
     up.set(name, earlier.then(start));
   }
   await Promise.all(up.values());
-  const { txId: transfer, state } = await step('a transfer by the lines of README.md is CONFIRMED', () =>
-    makeFirstTransfer(containers, service('postgres').image),
+  const {
+    txId: transfer,
+    walletId,
+    state,
+  } = await step('a transfer by the lines of README.md is CONFIRMED', () =>
+    makeFirstTransfer(containers, { folder, logFile, shellImage: service('postgres').image }),
   );
   await step("Temporal's user interface shows it", () => assertShownByTemporal(containers, service('postgres').image, transfer));
-  await step('a command in each service for operators', () => runOperatorCommands(containers, transfer));
+  await step('a command in each service for operators', () => runOperatorCommands(containers, { txId: transfer, walletId }));
   const measured = Number(process.env.DEPLOY_TRANSFERS ?? 0);
   if (measured > 0)
     await step('sizes of the databases', () => measureSizes(containers, service('postgres').image, state, measured));

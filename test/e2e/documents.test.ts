@@ -13,7 +13,7 @@ import { call, fundedAccount } from './support';
 const documents = ['README.md', 'docs/integration.md', 'docs/webhooks.md'];
 /** What is not run here, by its first words, and why. All other code is. */
 const notRun: Record<string, string> = {
-  'eval "$(docker compose --env-file try.env run': 'needs an engine: `npm run test:deploy` runs it without one',
+  'credentials=$(docker compose --env-file try.env run': 'needs an engine: `npm run test:deploy` runs it without one',
   'npm ci && npm run demo': 'steps of .ci/run, which would install the packages under this test',
   'curl -X POST $base/webhooks': 'its url has to lead to a public address, which takes a network; api.test.ts creates webhooks',
 };

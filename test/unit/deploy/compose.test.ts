@@ -314,8 +314,26 @@ it('without the profile `try`, addresses of chains are asked for in one sentence
   expect(existsSync(path.join(root, 'none'))).toBe(false);
 });
 
+/** The longest time in a file of the source that is named by one of these words. */
+function secondsOf(file: string, names: string): number {
+  const source = readFileSync(inProject(`src/${file}.ts`), 'utf8');
+  const found = [...source.matchAll(new RegExp(`\\b(?:${names})(?:: | = )(?:'(\\d+) seconds'|([\\d_]+))[,;]`, 'g'))].map(
+    ([, seconds, ms = '']) => (seconds === undefined ? Number(ms.replaceAll('_', '')) / 1_000 : Number(seconds)),
+  );
+  if (found.length === 0) throw new Error(`${file} has none of ${names}`);
+  return Math.max(...found);
+}
+
 it('processes get longer to stop than they take, in seconds', () => {
-  const drains: Record<string, number> = { api: 25 + 10, worker: 20 + 10, authoriser: 10, 'mpc-node': 5 + 6 };
+  const times = 'shutdownGraceTime|shutdownForceTime';
+  const [delivery, activity] = [secondsOf('processes/webhook-worker', times), secondsOf('processes/worker', times)];
+  // with some for what is closed afterwards
+  const drains: Record<string, number> = {
+    api: secondsOf('http/server', 'drain') + 10,
+    worker: Math.max(delivery, activity) + 10,
+    authoriser: secondsOf('processes/authoriser', times) + 10,
+    'mpc-node': secondsOf('mpc/node', 'closingGraceMs') + secondsOf('processes/mpc-node', times) + 10,
+  };
   for (const [name, service] of processes) {
     const seconds = Number(/^(\d+)s$/.exec(service.stop_grace_period ?? '')?.[1]);
     expect([name, seconds > (drains[processOf(service) ?? ''] ?? Infinity)]).toEqual([name, true]);

@@ -1,4 +1,6 @@
+import { spawnSync } from 'node:child_process';
 import { parseDocker } from '../../deploy/docker';
+import { shellBlocks } from '../documents/shell-blocks';
 
 /** What the program `docker` of `npm run test:deploy` makes of a command line. */
 describe('docker compose', () => {
@@ -15,6 +17,15 @@ describe('docker compose', () => {
     expect(of('compose exec -T postgres sh -c true')).toMatchObject({ act: 'exec', service: 'postgres' });
   });
 
+  it('has the variables of try.env, and of no other file', () => {
+    expect(of('compose --env-file try.env run --rm -T first-client')).toMatchObject({
+      act: 'run',
+      service: 'first-client',
+      words: [],
+    });
+    expect(() => of('compose --env-file other.env run first-client')).toThrow('is not known here');
+  });
+
   it('stops, starts and replaces the services that are named', () => {
     expect(of('compose stop api worker')).toEqual({ act: 'stop', services: ['api', 'worker'] });
     expect(of('compose up -d --no-deps --wait temporal')).toEqual({ act: 'up', services: ['temporal'] });
@@ -29,4 +40,21 @@ describe('docker compose', () => {
     'run image',
     'compose stop',
   ])('refuses %s', (line) => expect(() => of(line)).toThrow(/is not known here|names no service/));
+});
+
+describe("the first lines of README.md's first transfer with Docker", () => {
+  const start = shellBlocks('README.md')
+    .find(({ who }) => who === 'docker')
+    ?.code.split('\n')[0];
+  /** @param engine what stands in place of `docker` */
+  const run = (engine: string) =>
+    spawnSync('bash', ['-c', `docker() { ${engine}; }\n${start} || exit 3\necho "$base $key"`], { encoding: 'utf8' });
+
+  it('have what the first client has printed, and fail where there is no engine or no client', () => {
+    expect(run('printf "base=http://127.0.0.1:8080\\nkey=one\\n"')).toMatchObject({
+      status: 0,
+      stdout: 'http://127.0.0.1:8080 one\n',
+    });
+    expect(run('echo base=half; return 1')).toMatchObject({ status: 3, stdout: '' });
+  });
 });

@@ -2,6 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'yaml';
 import { projectRoot } from '../../../dev/paths';
+import { databaseLogins } from '../../../src/cli/setup/database-logins';
+import { documentedLogins } from '../../deploy/documented';
 import { shellBlocks } from '../documents/shell-blocks';
 import { compose, type Service, services } from './compose-file';
 
@@ -62,6 +64,12 @@ describe('docs/deployment.md and docs/upgrades.md', () => {
     expect(row).toContain(`port ${compose.services.api?.environment?.METRICS_PORT}`);
     for (const file of section.match(/`monitoring\/[\w.]+`/g) ?? [])
       expect(existsSync(path.join(projectRoot, file.slice(1, -1)))).toBe(true);
+  });
+
+  it('the password of every login is replaced by the code for one of them, with the process that has it', () => {
+    const all = databaseLogins.map(({ folder, login }) => ({ part: folder, login }));
+    const byLogin = (a: { login: string }, b: { login: string }) => (a.login < b.login ? -1 : 1);
+    expect(documentedLogins().sort(byLogin)).toEqual(all.sort(byLogin));
   });
 
   it('code that stops, replaces or starts several things ends at the first command that fails', () => {

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createServer, type Server } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
@@ -13,10 +13,12 @@ afterEach(async () => {
   listener = undefined;
 });
 
+const script = path.join(projectRoot, 'scripts/healthy.cjs');
+
 /** @returns exit code of the health check */
-function check(port: number | string): Promise<number | null> {
+function check(port: number): Promise<number | null> {
   const env = { PATH: process.env.PATH, METRICS_PORT: String(port) };
-  const child = spawn(process.execPath, [path.join(projectRoot, 'scripts/healthy.cjs')], { env, stdio: 'ignore' });
+  const child = spawn(process.execPath, [script], { env, stdio: 'ignore' });
   return new Promise((resolve, reject) => child.once('error', reject).once('exit', resolve));
 }
 async function checkOf(ready: () => Promise<HealthChecks>, decisive?: string[]): Promise<number | null> {
@@ -42,7 +44,10 @@ it('fails where nothing listens', async () => {
   expect(await check(port)).toBe(1);
 });
 
-it('fails without a port', async () => expect(await check('')).toBe(1));
+it.each([{}, { METRICS_PORT: '' }])('fails without a port, and asks nobody: %j', (env) => {
+  const { status, stderr } = spawnSync(process.execPath, [script], { env, encoding: 'utf8' });
+  expect([status, stderr]).toEqual([1, 'METRICS_PORT is required\n']);
+});
 
 it('fails where a process takes connections and does not answer', async () => {
   const server = await new Promise<Server>((resolve) => {

@@ -67,6 +67,37 @@ describe('bills of materials', () => {
     expect(of(target, 'npm').map(toText).sort()).toEqual([...new Set(folders.map(toName))].sort());
   });
 
+  it('have each crate that a manifest names for the product, in whichever form, by the name of its package', () => {
+    const crates = path.join(projectRoot, 'scripts/crates.mjs');
+    const manifest = [
+      ...[
+        '[package]',
+        'name = "own"',
+        '[dependencies]',
+        'plain = "1"',
+        'inline = { version = "1", features = [',
+        '  "a",',
+        '] }',
+      ],
+      ...['dotted.version = "1"', '# left-out = "1"', 'short = { version = "1", package = "renamed-one" }', '[dev-dependencies]'],
+      ...['of-tests = "1"', '[dependencies.table]', 'version = "1"', '[dependencies.other]', 'package = "renamed-two"'],
+      ...[`[target.'cfg(target_arch = "wasm32")'.dependencies]`, 'of-target = "1"', 'plain = { version = "1" }'],
+      ...[
+        `[target.'cfg(unix)'.dependencies.table-of-target]`,
+        'version = "1"',
+        '[build-dependencies.of-builds]',
+        'version = "1"',
+      ],
+      ...['[profile.release]', 'lto = true'],
+    ].join('\n');
+    const script = `import { namedByManifest } from ${JSON.stringify(crates)};
+      process.stdout.write(JSON.stringify(namedByManifest(${JSON.stringify(manifest)})));`;
+    const named = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
+    expect((JSON.parse(named) as string[]).sort()).toEqual([
+      ...['dotted', 'inline', 'of-target', 'plain', 'renamed-one', 'renamed-two', 'table', 'table-of-target'],
+    ]);
+  });
+
   it('of a signing node names it, and depends on nothing that it does not have', () => {
     const { metadata, components, dependencies } = bill('mpc-node');
     expect(metadata.component.name).toBe('custody-gateway-mpc-node');
