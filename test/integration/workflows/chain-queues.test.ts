@@ -55,7 +55,7 @@ test('transfers that all wait for an answer of their chain leave its follower sl
     await until('both follow', () => Promise.resolve(following === 2));
     expect(asked).toBe(20);
   } finally {
-    await Promise.all(started.map((workflowId) => workflow.getHandle(workflowId).terminate()));
     answer();
+    await Promise.all(started.map((workflowId) => workflow.getHandle(workflowId).terminate()));
   }
 });
