@@ -93,7 +93,13 @@ test('levels that another release has stored in another form keep no chain from 
     expect([status, body.data.length]).toEqual([200, registry.all.length]);
     return (body.data[0] as unknown as ShownFees).native.network_fee === null;
   });
-  const request = { from_address: account.address, to_address: randomAddress(), chain: 'ethereum', token_symbol: 'ETH', amount: '1' };
+  const request = {
+    from_address: account.address,
+    to_address: randomAddress(),
+    chain: 'ethereum',
+    token_symbol: 'ETH',
+    amount: '1',
+  };
   const answer = await fixture.call('POST', '/transfer', { tenant: fixture.other, body: request });
   expectProblem(answer, 503, 'chain_unavailable');
 });

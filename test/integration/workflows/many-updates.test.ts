@@ -33,7 +33,8 @@ test('a transfer that is retried 500 times while it waits for the chain goes on 
   const accepted = async () =>
     ((await first.fetchHistory()).events ?? []).filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes).length;
   try {
-    for (let sent = 0; sent < 700 && !(await isContinued()); sent += atOnce) await Promise.all(Array.from({ length: atOnce }, retry));
+    for (let sent = 0; sent < 700 && !(await isContinued()); sent += atOnce)
+      await Promise.all(Array.from({ length: atOnce }, retry));
     await until('it goes on in a new run', isContinued);
     expect(await accepted()).toBeGreaterThanOrEqual(500);
     expect(await accepted()).toBeLessThanOrEqual(500 + atOnce);

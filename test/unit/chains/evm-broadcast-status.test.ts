@@ -62,7 +62,11 @@ test.each<[string, number, Say]>([
   ['without a response', 500, () => undefined],
   ['for all calls, and so perhaps not by a node', 500, () => ({ id: null, error: refusal('invalid sender') })],
   ['about another call', 500, ({ id }) => ({ id: id + 1, error: refusal('invalid sender') })],
-  ['as what is there for every call while an endpoint is down', 503, own('service temporarily unavailable, please retry', -32603)],
+  [
+    'as what is there for every call while an endpoint is down',
+    503,
+    own('service temporarily unavailable, please retry', -32603),
+  ],
   ['in words that nobody knows', 500, own('Oops')],
   ['with a result', 500, ({ id }) => ({ id, result: '0x01' })],
   ['about the rate of requests', 429, own('account limit exceeded')],
