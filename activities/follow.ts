@@ -24,6 +24,8 @@ interface FollowDependencies extends ObserveDependencies {
   cancelReopened: (txId: string) => Promise<unknown>;
   /** Stops the follower with the process, before the worker's grace time is over. */
   stop?: AbortSignal;
+  /** How long a run of the activity works; by default as in FollowOptions. */
+  sliceMs?: number;
 }
 
 /** The table of types is that of production unless a test has its own. `clients`: of the follower alone. */

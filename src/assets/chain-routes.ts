@@ -67,7 +67,10 @@ function presentChain(chain: ChainDefinition, family: FamilyCodec, levels: FeeLe
   };
 }
 
-/** null: the levels were stored before the chain had the token. One such token must not keep all chains from the list. */
+/**
+ * null: the levels were stored before the chain had the token, or by a release with others. One such token, or chain, must not keep all chains
+ * from the list.
+ */
 function showBound(bound: () => bigint, { decimals }: TokenDefinition): string | null {
   try {
     return formatAmount(bound(), decimals);

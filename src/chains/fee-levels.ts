@@ -4,6 +4,12 @@ import type { ChainDefinition, FeeLevels } from './types';
 
 const maxAgeSeconds = 600;
 
+/** Levels that the family cannot read, as those of another release, are as good as none: the follower stores its own soon. */
+export const unreadableLevels = (family: string): GatewayError =>
+  new GatewayError('chain_unavailable', `The fees on record are not of ${family}: they are currently not known`, {
+    retryAfterSeconds: 15,
+  });
+
 const isRecent = 'fee_levels_at > clock_timestamp() - make_interval(secs => $1)';
 
 /** Of every chain by its name, as findFeeLevels: one that has none of the last 10 minutes is left out. */

@@ -6,7 +6,7 @@ import { withMappedErrors } from '../../activities/errors';
 import { createFollowActivity } from '../../activities/follow';
 import { createWalletActivities } from '../../activities/wallet';
 import { createTransferActivities } from '../../activities/transfer';
-import { chainTaskQueue, followTaskQueue, mainTaskQueue } from '../messages/task-queues';
+import { mainTaskQueue } from '../messages/task-queues';
 import type { ChainClient } from '../chains/chain-client';
 import { createWorkerClients } from '../chains/clients';
 import { loadRegistry } from '../chains/registry';
@@ -34,6 +34,7 @@ import { countSponsored } from '../x402/settlement/send-approval';
 import { observationSignaller, startCancelReopened, transferWorkflowsOn } from '../transfers/start/workflows';
 import { GenerationLimits } from '../wallets/generation-limits';
 import { keyGenerationOn } from '../wallets/key-generation';
+import { chainWorkers } from './chain-workers';
 import { restartLostFollowers, startFollowers } from './followers';
 import { runPeriodically } from './periodic-jobs';
 import { answers, runMain, shutdownSignal, untilUp } from './process';
@@ -53,9 +54,6 @@ import {
 
 /** Connections for activities that are not local: one per chain and some for the follower's transactions. */
 const connectionsBesideLocalActivities = 6;
-
-/** One run of a chain's follower, and one that takes over while another worker's is ending. */
-const followerSlots = { maxConcurrentActivityTaskExecutions: 2, maxConcurrentActivityTaskPolls: 1 } as const;
 
 runMain('worker', async () => {
   const config = readConfig([
@@ -176,23 +174,13 @@ runMain('worker', async () => {
     }),
     logger,
   );
-  /**
-   * A queue and a worker for each chain, and for its follower, started once the chain's RPC endpoint is verified: no chain waits for another,
-   * and the follower for no transfer.
-   */
+  /** Started once the chain's RPC endpoint is verified. */
   const runChain = async (client: ChainClient): Promise<void> => {
     const { name } = client.chain;
     await untilUp(`RPC of ${name}`, () => client.verifyIdentity(), logger, stop);
     if (stop.aborted) return;
-    const workers = await Promise.all([
-      Worker.create({
-        ...common,
-        taskQueue: chainTaskQueue(name),
-        activities: chainActivities,
-        maxConcurrentActivityTaskExecutions: 20,
-      }),
-      Worker.create({ ...common, ...followerSlots, taskQueue: followTaskQueue(name), activities: followActivities }),
-    ]);
+    const options = chainWorkers(name, { transfers: chainActivities, follower: followActivities });
+    const workers = await Promise.all(options.map((ofQueue) => Worker.create({ ...common, ...ofQueue })));
     logger.info({ chain: name }, 'serving chain');
     await Promise.all(workers.map((worker) => runUntil(worker, stop)));
   };

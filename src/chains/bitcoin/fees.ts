@@ -1,5 +1,6 @@
 import { EndpointFault } from '../endpoints';
 import type { FeeStrategy } from '../family';
+import { unreadableLevels } from '../fee-levels';
 import type { ChainDefinition, FeeLevels, Hex } from '../types';
 import { decode, getFee, getVirtualSize } from './codec/transaction';
 import { virtualSize } from './sizes';
@@ -11,9 +12,9 @@ const raise = { times: 5n, of: 4n };
 /** `rate`: satoshis per virtual byte. */
 export const encodeLevels = (rate: bigint): FeeLevels => ({ rate: rate.toString() });
 
-/** @throws Error for levels that encodeLevels has not made. */
+/** @throws GatewayError chain_unavailable for levels that encodeLevels has not made. */
 export function decodeLevels({ rate }: FeeLevels): bigint {
-  if (typeof rate !== 'string') throw new Error('the fee levels are not of a Bitcoin chain');
+  if (typeof rate !== 'string' || !/^\d{1,18}$/.test(rate)) throw unreadableLevels('a Bitcoin chain');
   return BigInt(rate);
 }
 

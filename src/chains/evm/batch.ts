@@ -22,13 +22,27 @@ interface Waiting {
   reject: (error: unknown) => void;
 }
 
+/**
+ * No answer by the HTTP status, and beside it a JSON-RPC error with the id of this very call: servers and proxies send such of a call that its node
+ * has refused, and of one that has never reached a node.
+ */
+export class DoubtfulRefusal extends NoAnswer {
+  constructor(
+    message: string,
+    readonly refusal: NodeRefusal,
+  ) {
+    super(message);
+  }
+}
+
 /** A failed request is made once more. */
 const retries = 1;
 const retryDelayMs = 150;
 
 /**
  * Calls that are made at the same time share HTTP requests, of `batchSize` at most.
- * Rejects with NodeRefusal for a JSON-RPC error, and with an Error, which names neither url nor parameters, without a usable response.
+ * Rejects with NodeRefusal for a JSON-RPC error, DoubtfulRefusal for one with the status of a failure, and with an Error, which names neither url
+ * nor parameters, without a usable response.
  */
 export function createBatchedCall(post: Post, batchSize: number): RpcCall {
   let waiting: Waiting[] = [];
@@ -60,7 +74,7 @@ async function send(post: Post, batch: Waiting[]): Promise<void> {
     const byId = new Map(responses.map((response: Response) => [response.id, response]));
     batch.forEach(({ resolve, reject }, id) => settle(byId.get(id), resolve, reject));
   } catch (error) {
-    for (const { reject } of batch) reject(error);
+    batch.forEach(({ reject }, id) => reject(error instanceof BadStatus ? error.about(id) : error));
   }
 }
 
@@ -74,20 +88,39 @@ function settle(response: Response | undefined, resolve: Waiting['resolve'], rej
 
 const toRequest = (method: string, params: unknown[], id: number) => ({ jsonrpc: '2.0', id, method, params });
 
-/** One that limits requests, or has failed before it could answer: what it sends with that is about no call. */
-const saysNothing = (status: number): boolean => status === 429 || status >= 500;
+/** Of an endpoint that limits requests: what it sends with that is about none of them. */
+const limitsRequests = 429;
+
+/** One that limits requests, or has failed before it could answer. */
+const saysNothing = (status: number): boolean => status === limitsRequests || status >= 500;
+
+/** The status says that the endpoint has failed, whatever is in the answer. */
+class BadStatus extends NoAnswer {
+  constructor(
+    status: number,
+    private readonly said: unknown,
+  ) {
+    super(`no result (HTTP ${status})`);
+  }
+
+  /** For the call with this id of the request. */
+  about(id: number): NoAnswer {
+    const responses = [this.said].flat() as (Response | null | undefined)[];
+    const refusal = toRefusal(responses.find((response) => response?.id === id));
+    return refusal ? new DoubtfulRefusal(this.message, refusal) : this;
+  }
+}
 
 /**
- * @throws NoAnswer without JSON, and with a status that says nothing about the request; NodeRefusal for a JSON-RPC error that answers all of a
+ * @throws BadStatus without JSON, and with a status that says nothing about the request; NodeRefusal for a JSON-RPC error that answers all of a
  * request with another status than 200.
  */
 async function exchange(post: Post, body: object): Promise<unknown> {
   const { status, text } = await post(JSON.stringify(body));
-  if (saysNothing(status)) throw new NoAnswer(`no result (HTTP ${status})`);
   const said = parse(text);
   if (status === 200 && said !== undefined) return said;
-  const refusal = Array.isArray(said) ? null : toRefusal(said as Response | null | undefined);
-  throw refusal ?? new NoAnswer(`no result (HTTP ${status})`);
+  const refusal = saysNothing(status) || Array.isArray(said) ? null : toRefusal(said as Response | null | undefined);
+  throw refusal ?? new BadStatus(status, status === limitsRequests ? undefined : said);
 }
 
 async function withRetry<T>(work: () => Promise<T>): Promise<T> {

@@ -1,6 +1,7 @@
 import { keccak256 } from 'viem';
 import { type Offered, toRefused, toUnknownRefusal } from '../offer';
 import type { Hex } from '../types';
+import { DoubtfulRefusal } from './batch';
 import { isEndpointTrouble, NodeRefusal, type RpcCall } from './rpc';
 import type { RpcTransaction } from './rpc-types';
 
@@ -12,6 +13,10 @@ interface Rejection {
   mayBeKnown?: boolean;
   /** Another node may take it, or this one later; `price`: or at a higher one. */
   passing?: 'price' | 'view';
+  /** Refused for good, and by what this node has seen of the chain: another one may take it. */
+  isOfNode?: boolean;
+  /** Said of the node or of what is in front of it as well, without a look at the transaction. */
+  isVague?: boolean;
 }
 
 /**
@@ -30,6 +35,7 @@ const rejections: readonly Rejection[] = [
     pattern: /nonce too low|nonce is too low|oldnonce|already ?(been )?used|invalid nonce/i,
     reason: 'nonce too low: another transaction has used it',
     mayBeKnown: true,
+    isOfNode: true,
   },
   {
     pattern:
@@ -65,6 +71,7 @@ const rejections: readonly Rejection[] = [
     pattern: /try again|please retry|temporarily (not |un)available|exceeds the configured cap/i,
     reason: 'the node does not take it for now',
     passing: 'view',
+    isVague: true,
   },
   { pattern: /intrinsic gas|gas limit|exceeds block/i, reason: 'gas limit refused' },
   { pattern: /chain ?id|invalid sender|invalid signature/i, reason: 'signature or chain id refused' },
@@ -75,7 +82,8 @@ const limitsRequests = /rate.?limit|too many requests|request limit|compute unit
 /**
  * eth_sendRawTransaction. Safe to repeat: bytes that a node already has count as accepted. What is refused for a passing reason is
  * waited for, and so is what is refused in words that nobody knows. The reason is never the node's own message, since nodes repeat
- * calldata in it.
+ * calldata in it. With the status of a failure words count that only a node can have said, of these bytes: what is believed then has the
+ * transaction asked about, sent again or parked, and nothing unlocked.
  * @throws what the call throws when the node did not respond: the outcome is then unknown and the same bytes are sent again.
  */
 export async function broadcastTo(call: RpcCall, bytes: Hex): Promise<Offered> {
@@ -83,12 +91,14 @@ export async function broadcastTo(call: RpcCall, bytes: Hex): Promise<Offered> {
     await call<Hex>('eth_sendRawTransaction', [bytes]);
     return { outcome: 'accepted' };
   } catch (error) {
-    if (!(error instanceof NodeRefusal)) throw error;
-    const rejection = rejections.find(({ pattern }) => pattern.test(error.nodeMessage));
-    if (!rejection && (isEndpointTrouble(error) || limitsRequests.test(error.nodeMessage)))
+    const refusal = error instanceof DoubtfulRefusal ? error.refusal : error;
+    if (!(refusal instanceof NodeRefusal)) throw error;
+    const rejection = rejections.find(({ pattern }) => pattern.test(refusal.nodeMessage));
+    if (refusal !== error && (!rejection || rejection.isVague)) throw error;
+    if (!rejection && (isEndpointTrouble(refusal) || limitsRequests.test(refusal.nodeMessage)))
       throw new Error('the endpoint did not pass it on');
     if (rejection?.mayBeKnown && (await isKnown(call, keccak256(bytes)))) return { outcome: 'accepted' };
-    return rejection ? toRefused(rejection) : toUnknownRefusal(error.code, error.nodeMessage);
+    return rejection ? toRefused(rejection) : toUnknownRefusal(refusal.code, refusal.nodeMessage);
   }
 }
 

@@ -1,5 +1,6 @@
 import { EndpointFault } from '../endpoints';
 import type { FeeStrategy } from '../family';
+import { unreadableLevels } from '../fee-levels';
 import type { ChainDefinition, FeeLevels, Hex, IntentAction, TokenDefinition, TransactionIntent } from '../types';
 import { feesIn, maxGas } from './codec/transaction';
 import type { GasFees } from './details';
@@ -26,11 +27,11 @@ export const encodeLevels = ({ baseFee, priorityFee, gasPrice, l1DataFee }: EvmF
   l1DataFee: l1DataFee.toString(),
 });
 
-/** @throws Error for levels that encodeLevels has not made. */
+/** @throws GatewayError chain_unavailable for levels that encodeLevels has not made. */
 export function decodeLevels({ baseFee, priorityFee, gasPrice, l1DataFee }: FeeLevels): EvmFeeLevels {
-  const read = (value: unknown) => (typeof value === 'string' ? BigInt(value) : null);
+  const read = (value: unknown) => (typeof value === 'string' && /^\d{1,78}$/.test(value) ? BigInt(value) : null);
   const [price, dataFee] = [read(gasPrice), read(l1DataFee)];
-  if (price === null || dataFee === null) throw new Error('the fee levels are not of an EVM chain');
+  if (price === null || dataFee === null) throw unreadableLevels('an EVM chain');
   return { baseFee: read(baseFee), priorityFee: read(priorityFee), gasPrice: price, l1DataFee: dataFee };
 }
 

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { EndpointFault } from '../endpoints';
 import type { FeeStrategy } from '../family';
+import { unreadableLevels } from '../fee-levels';
 import type { ChainDefinition, FeeLevels, TokenDefinition } from '../types';
 import type { TokenProgram } from './codec/programs';
 import { maxPrice } from './codec/transaction';
@@ -48,9 +49,9 @@ const headroom = 3n;
 
 export const encodeLevels = ({ price }: SolanaFeeLevels): FeeLevels => ({ price: price.toString() });
 
-/** @throws Error for levels that encodeLevels has not made. */
+/** @throws GatewayError chain_unavailable for levels that encodeLevels has not made. */
 function decodeLevels({ price }: FeeLevels): SolanaFeeLevels {
-  if (typeof price !== 'string' || !/^\d{1,18}$/.test(price)) throw new Error('the fee levels are not of a Solana chain');
+  if (typeof price !== 'string' || !/^\d{1,18}$/.test(price)) throw unreadableLevels('a Solana chain');
   return { price: BigInt(price) };
 }
 

@@ -3,6 +3,7 @@ import { EndpointFault } from '../endpoints';
 import { isJsonObject } from '../json';
 import type { ChainDefinition, FeeLevels, Hex, TokenDefinition } from '../types';
 import type { FeeStrategy } from '../family';
+import { unreadableLevels } from '../fee-levels';
 import type { Parameters } from './parameters';
 
 /** What the network's committee has set, and how dear the tokens' contracts are now. */
@@ -29,9 +30,9 @@ export const encodeLevels = ({ bandwidthPrice, energyPrice, newAccountFee, memoF
   penalties: Object.fromEntries([...penalties].map(([contract, penalty]) => [contract, penalty.toString()])),
 });
 
-/** @throws Error for levels that encodeLevels has not made. */
+/** @throws GatewayError chain_unavailable for levels that encodeLevels has not made. */
 export function decodeLevels({ bandwidthPrice, energyPrice, newAccountFee, memoFee, penalties }: FeeLevels): TronFeeLevels {
-  if (!isJsonObject(penalties)) throw new Error('the fee levels are not of a Tron chain');
+  if (!isJsonObject(penalties)) throw unreadableLevels('a Tron chain');
   return {
     bandwidthPrice: readAmount(bandwidthPrice),
     energyPrice: readAmount(energyPrice),
@@ -42,7 +43,7 @@ export function decodeLevels({ bandwidthPrice, energyPrice, newAccountFee, memoF
 }
 
 function readAmount(value: unknown): bigint {
-  if (typeof value !== 'string' || !/^\d{1,18}$/.test(value)) throw new Error('the fee levels are not of a Tron chain');
+  if (typeof value !== 'string' || !/^\d{1,18}$/.test(value)) throw unreadableLevels('a Tron chain');
   return BigInt(value);
 }
 

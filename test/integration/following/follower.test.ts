@@ -358,6 +358,38 @@ describe('reorganisations', () => {
     expect(await verifyLedger(database.manager)).toEqual([]);
   });
 
+  it('have ends that they take back read at once, also by a follower that has read all of them before', async () => {
+    const { anvil, ledger, onChain, sign, transfer, send, mine, follow, reorged, alice, bob } = fixture;
+    await send(alice, ether);
+    await mine(5);
+    await follow();
+    const snapshot = await anvil.client.snapshot();
+    const txId = await transfer({ amount: '0.1', toAddress: bob.address });
+    await sign(txId, 1);
+    await onChain.broadcast({ txId, attempt: 1 });
+    await mine(2);
+    await follow();
+    expect(await ledger.settleTransfer({ txId })).toMatchObject({ status: 'CONFIRMED' });
+    const stop = new AbortController();
+    let polls = 0;
+    const following = follow({ signal: stop.signal, heartbeat: () => void (polls += 1), sliceMs: 600_000 });
+    try {
+      // the first one reads all ends, and the next one not before a minute has passed
+      await until('it has polled twice', () => Promise.resolve(polls > 1));
+      expect(reorged).toEqual([]);
+      await anvil.client.revert({ id: snapshot });
+      await anvil.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 1_234_567_890n });
+      await mine(4);
+      const began = performance.now();
+      await until('it is handed on', () => Promise.resolve(reorged.length > 0));
+      expect(reorged).toEqual([txId]);
+      expect(performance.now() - began).toBeLessThan(40_000);
+    } finally {
+      stop.abort();
+      await following;
+    }
+  });
+
   it('by anvil_reorg at an unchanged height are noticed without a new block', async () => {
     const { anvil, send, mine, follow, balance, alice } = fixture;
     await mine(3);

@@ -29,6 +29,8 @@ import { takeExpired } from '../../../src/transfers/screen/approval-expiry';
 import { newId } from '../../../src/platform/ids';
 import { findParkedBefore, findUnexecutedBefore } from '../../../src/transfers/line';
 import { loadAttempts } from '../../../src/transfers/load-attempts';
+import { claimRedoRequests } from '../../../src/transfers/redo/requests';
+import { findStarted, findUnended, lowestId } from '../../../src/transfers/start/lost-workflows';
 import { StartLimits } from '../../../src/transfers/start/start-limits';
 import { restartLostGenerations } from '../../../src/wallets/lost-generations';
 import { createTestDatabase, openDatabase, type TestDatabase } from '../../stack/database';
@@ -52,6 +54,9 @@ const big = [
   'chain_outputs',
   'output_origins',
   'foreign_transactions',
+  'ledger_postings',
+  'ledger_entries',
+  'redo_requests',
 ];
 
 const ethereum = { ...registry.get('ethereum'), finalityDepth: finality };
@@ -111,6 +116,14 @@ const rows = [
   `insert into chain_outputs (chain, resource, owner, amount, block_number, spendable_from, made_by, spent_by, spent_block)
    select 'bitcoin', 'o' || n, 'a' || n % 20000, 1, n / 4, n / 4, 'h' || n, case when n % 10 > 0 then 's' || n end, case when n % 10 > 0 then n / 4 end
      from generate_series(1, ${million}) n`,
+  `insert into ledger_postings (posting_id, tx_id, kind, seq, entries)
+   select md5('p' || n)::uuid, md5('t' || n)::uuid, case when n % 3 > 0 then 'lock' else 'deposit' end, 0, 2 from generate_series(1, ${million}) n`,
+  `insert into ledger_entries (posting_id, line, ledger_account_id, bucket, chain, symbol, amount)
+   select md5('p' || n)::uuid, 0, case when not is_loss then md5('ETH' || n % 20000)::uuid end, case when is_loss then 'LOSS' else 'AVAILABLE' end,
+     'ethereum', 'ETH', -1 from generate_series(1, ${million}) n, lateral (select n % 1000 = 3 as is_loss) o`,
+  `insert into redo_requests (tx_id, operator, ended_at, failure_code, failure_message)
+   select md5('t' || n)::uuid, 'o', case when n > 10 then now() end, case when n > 10 then 'not_found' end, case when n > 10 then 'm' end
+     from generate_series(1, ${million / 10}) n`,
   // those of final blocks are forgotten
   `insert into output_origins (chain, transaction, input, spent_by, spent_block)
    select 'bitcoin', 'h' || n, 'i' || n, 'h' || n, ${head} - ${finality} + 1 + n * ${finality} / ${million + 1} from generate_series(1, ${million}) n`,
@@ -279,6 +292,14 @@ test.each<[string, (manager: EntityManager, database: DataSource) => Promise<unk
   ],
   ['accounts used elsewhere', (manager) => findDoubtedOrdinals(manager, 'ethereum')],
   ['overdue approvals', (manager) => takeExpired(manager, [])],
+  [
+    'transfers without a workflow',
+    async (manager) => {
+      await findStarted(manager, lowestId, 100);
+      await findUnended(manager, [attempt.txId]);
+    },
+  ],
+  ['requests to redo', (_, recorded) => claimRedoRequests(recorded, 10).catch(() => undefined)],
   ['lost key generations', (_, recorded) => restartLostGenerations(recorded, {} as never)],
   ['withdrawals of settlers', (_, recorded) => sendRequestedWithdrawals({ database: recorded, registry, getFamily })],
   ['changed blacklists', (_, recorded) => dispatchBlacklists(recorded, {} as never, silent)],

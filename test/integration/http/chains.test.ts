@@ -84,3 +84,22 @@ test('fees are what an estimate says, of the chains whose followers have stored 
   // what was read before is kept for a moment
   await until('no fee is shown', async () => (await feesOf())[0]?.native.network_fee === null);
 });
+
+test('levels that another release has stored in another form keep no chain from the list, and are no fault of a request', async () => {
+  const { account } = await buildFunded(fixture, fixture.other);
+  await fixture.database.query(`update chain_cursors set fee_levels = '{"perGas": 7}', fee_levels_at = now()`);
+  await until('they are read', async () => {
+    const { status, body } = await fixture.call('GET', '/chains', { tenant: fixture.other });
+    expect([status, body.data.length]).toEqual([200, registry.all.length]);
+    return (body.data[0] as unknown as ShownFees).native.network_fee === null;
+  });
+  const request = {
+    from_address: account.address,
+    to_address: randomAddress(),
+    chain: 'ethereum',
+    token_symbol: 'ETH',
+    amount: '1',
+  };
+  const answer = await fixture.call('POST', '/transfer', { tenant: fixture.other, body: request });
+  expectProblem(answer, 503, 'chain_unavailable');
+});

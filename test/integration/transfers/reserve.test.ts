@@ -57,6 +57,29 @@ test('bytes that use up something else than was reserved are never stored', asyn
   expect((await row(txId)).status).toBe('PENDING');
 });
 
+// there a counter was raised first, and what failed before the row was stored left a number that no transaction ever had
+test('OpenZeppelin Relayer #818: what fails once its nonce is taken, however often, leaves no gap: the transfers that begin next have it', async () => {
+  const txIds = [await locked({ amount: '1' }), await locked({ amount: '1' })];
+  const taken: string[] = [];
+  const failing: Family = {
+    ...evmFamily,
+    reserve: async (...given) => {
+      const reserved = await evmFamily.reserve(...given);
+      if (reserved.outcome === 'reserved') taken.push(...reserved.resources);
+      return reserved;
+    },
+    describe: () => {
+      throw new Error('of a test');
+    },
+  };
+  const ledger = createTestLedger({ database: fixture.database, registry, getFamily: () => failing });
+  for (const txId of [...txIds, ...txIds]) await expect(begin({ ...fixture, ledger }, { txId })).rejects.toThrow('of a test');
+  expect(taken).toEqual(['0', '0', '0', '0']);
+  for (const txId of txIds) await begun(fixture, { txId });
+  const nonces = 'select ordinal::int from reservations order by ordinal';
+  expect(await fixture.database.query(nonces)).toEqual([{ ordinal: 0 }, { ordinal: 1 }]);
+});
+
 test('reissued only after proof, with its own resources; those of the first attempt are free again', async () => {
   const txId = await locked();
   const family = onFamily(inputs('5', '6'));

@@ -1,4 +1,4 @@
-import { Worker } from '@temporalio/worker';
+import { Worker, type WorkerOptions } from '@temporalio/worker';
 import { tracedWorker } from '../../../src/processes/traced-worker';
 import { type ServedTemporal, startTemporal, type TemporalOptions, workflowBundle } from '../../temporal';
 
@@ -21,11 +21,15 @@ export class ServedActivities {
     afterAll(() => this.temporal.teardown());
   }
 
-  /** `runsWorkflows`: the task queue of workflows, whose worker has their code too. */
-  async serve(taskQueue: string, activities: Activities, { runsWorkflows = false } = {}): Promise<void> {
+  /** `runsWorkflows`: the task queue of workflows, whose worker has their code too. `more`: other options of this worker. */
+  async serve(
+    taskQueue: string,
+    activities: Activities,
+    { runsWorkflows = false, ...more }: { runsWorkflows?: boolean } & Partial<WorkerOptions> = {},
+  ): Promise<void> {
     const { nativeConnection: connection, namespace } = this.temporal;
     const worker = await Worker.create({
-      ...{ ...tracedWorker, connection, namespace, shutdownGraceTime: 100, taskQueue, activities },
+      ...{ ...tracedWorker, connection, namespace, shutdownGraceTime: 100, ...more, taskQueue, activities },
       ...(runsWorkflows && { workflowBundle }),
     });
     this.workers.push({ worker, done: worker.run() });

@@ -1,6 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { Hex } from '../../../src/chains/types';
 import type { GroupKey, HeldKey } from '../../../src/messages/key-generation';
+import type { HeldTransfer } from '../../../src/messages/transfer';
 import type { FailureCode } from '../../../src/platform/codes';
 
 /** What takes the place of the signing nodes where only the workflow is looked at. */
@@ -23,3 +24,10 @@ export const nodeThatGenerates = () => ({
 export function permanently(type: FailureCode): never {
   throw ApplicationFailure.create({ type, message: type, nonRetryable: true });
 }
+
+/** A transfer that was signed and waits for its chain, as its row is read by `adoptHold`; nothing is done about it for an hour. */
+export const followedTransfer: HeldTransfer = {
+  ...{ chain: 'ethereum', requiredConfirmations: 12, stuckAfterMs: 3_600_000, blockTimeMs: 12_000, explorerTx: null },
+  rules: { stuck: 'replace', expired: 'park', abandoned: 'cancel' },
+  ...{ lastAttempt: 1, isAbandoned: false, isFollowed: true, isUnsigned: false },
+};

@@ -1,4 +1,6 @@
+import { EndpointFault } from '../../../src/chains/endpoints';
 import {
+  assertBelievable,
   assumedGas,
   encodeLevels,
   evmFees,
@@ -22,6 +24,27 @@ const levels: EvmFeeLevels = { baseFee: 10n * gwei, priorityFee: gwei, gasPrice:
 const legacy: EvmFeeLevels = { baseFee: null, priorityFee: null, gasPrice: 10n * gwei, l1DataFee: 0n };
 
 const bound = (of: ChainDefinition, token: TokenDefinition, now: EvmFeeLevels) => evmFees.bound(of, token, encodeLevels(now));
+
+const evmChains = getChains('production').filter(({ family }) => family === 'evm');
+
+test.each(evmChains.map((of) => [of.name, of] as const))(
+  'on %s each level has a cap in the registry, and what is above it is not believed',
+  (_, of) => {
+    const { gasPrice, priorityFee } = of.highestFeeLevels ?? {};
+    const [price, tip] = [BigInt(gasPrice as string), BigInt(priorityFee as string)];
+    const highest: EvmFeeLevels = { baseFee: price, priorityFee: tip, gasPrice: price, l1DataFee: of.maxNetworkFee };
+    expect(() => assertBelievable(of, highest)).not.toThrow();
+    for (const [level, words] of [
+      ['baseFee', `a base fee of ${price + 1n}`],
+      ['gasPrice', `a gas price of ${price + 1n}`],
+      ['priorityFee', `a tip of ${tip + 1n}`],
+      ['l1DataFee', `an L1 data fee of ${of.maxNetworkFee + 1n}`],
+    ] as const) {
+      const above = { ...highest, [level]: (highest[level] ?? 0n) + 1n };
+      expect(() => assertBelievable(of, above)).toThrow(new EndpointFault('fees_not_believed', `${words} is not believed`));
+    }
+  },
+);
 
 const unsigned = (fees: PlannedFees) =>
   buildEvm({

@@ -1,4 +1,6 @@
 import { ECDH, randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { getPriority } from 'node:os';
 import { HDKey } from '@scure/bip32';
 import { hexToBytes, keccak256, recoverAddress, toHex, type Hex } from 'viem';
 import { publicKeyToAddress } from 'viem/accounts';
@@ -240,6 +242,35 @@ describe('threshold ECDSA', () => {
 });
 
 describe('threads', () => {
+  /** Nice values of the threads of this process, by thread (proc_pid_stat(5): the 19th field). */
+  const niceness = () =>
+    new Map(
+      readdirSync('/proc/self/task').map((thread) => {
+        const stat = readFileSync(`/proc/self/task/${thread}/stat`, 'utf8');
+        return [thread, Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16])] as const;
+      }),
+    );
+
+  // elsewhere a nice value is that of the whole process
+  (process.platform === 'linux' ? test : test.skip)('a key is generated behind all signatures', async () => {
+    const usual = getPriority();
+    expect(usual).toBeLessThan(10);
+    const before = niceness();
+    const started = () => [...niceness()].filter(([thread]) => !before.has(thread)).map(([, nice]) => nice);
+    const engine = new ProtocolEngine();
+    try {
+      const sessionId = randomBytes(32);
+      await failure(engine.sign({ sessionId, party: 1, peer: 2, share: randomBytes(32), path, digest }));
+      const signing = started();
+      expect(signing.length).toBeGreaterThan(0);
+      expect(Math.max(...signing)).toBe(usual);
+      await engine.keygen({ sessionId, party: 1 });
+      expect(Math.max(...started())).toBe(10);
+    } finally {
+      await engine.close();
+    }
+  });
+
   test('a thread whose module fails ends all its sessions, names one of them as the cause, and is replaced', async () => {
     const pool = new ThreadPool({ name: 'test', threads: 1, maxSessions: 2, niceness: 0 });
     const parameters = (): object => ({ party: 1, sessionId: randomBytes(32) });
