@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { projectRoot } from '../../../dev/paths';
 import { replays, timeline } from '../../../dev/replay/report';
+import type { AuditRow } from '../../../src/audit/list';
 import { formatAuditRows } from '../../../src/cli/audit';
 import { formatRow } from '../../../src/cli/output';
 import { formatFound, toMadeRow, toResultRow } from '../../../src/cli/redo';
@@ -63,11 +64,11 @@ test('transfers redo --all --dry-run: its columns and totals', () => {
 });
 
 test('audit list: its columns, of which the last is left out', () => {
-  const row = {
-    ...{ audit_id: '1', at, action: 'transfer.redone', outcome: 'success', actor_type: 'operator', actor_id: 'root' },
-    ...{ client_id: 'c', subject_type: 'transaction', subject_id: '2', request_id: null },
+  const row: AuditRow = {
+    ...({ audit_id: '1', at, action: 'transfer.redone', outcome: 'success', actor_type: 'operator' } as const),
+    ...{ actor_id: 'root', client_id: 'c', subject_type: 'transaction', subject_id: '2', request_id: null },
     detail: { amount: '0.25', symbol: 'ETH', retry_of: '1' },
-  } as const;
+  };
   const [columns = '', values = ''] = formatAuditRows([row]).split('\n');
   const [documented = '', example = ''] = shown('npx gateway audit list');
   expect(columnsOf(documented)).toEqual(columnsOf(columns).slice(0, -1));
