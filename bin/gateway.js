@@ -9,14 +9,22 @@ const entry = path.join(root, 'dist', 'src', 'cli', 'index.js');
 const devFolder = process.env.GATEWAY_DEV_DIR ?? path.join(root, '.dev');
 const stackFile = path.join(devFolder, 'stack.json');
 
-if (!process.env.DATABASE_URL && !process.env.DATABASE_URL_FILE && existsSync(stackFile))
-  useStack(JSON.parse(readFileSync(stackFile, 'utf8')));
+if (!process.env.DATABASE_URL && !process.env.DATABASE_URL_FILE) {
+  if (existsSync(stackFile)) useStack(JSON.parse(readFileSync(stackFile, 'utf8')));
+  else process.on('exit', sayHowToStart);
+}
 
 if (existsSync(entry)) {
   require(entry);
 } else {
   console.error('the command line is not built yet: run `npm run build`');
   process.exitCode = 1;
+}
+
+/** In a checkout, where a command has ended since a variable is missing. */
+function sayHowToStart(code) {
+  if (code === 78 && existsSync(path.join(root, 'dev')))
+    console.error(`gateway: no stack was started here (${stackFile}): \`npm run dev\`, or set the variables of a deployment`);
 }
 
 /** Variables that are already set are not changed. */

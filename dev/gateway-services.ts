@@ -202,7 +202,8 @@ function nodeProcess(
     group: what.group,
     command: () => ({ command: process.execPath, args: ['--enable-source-maps', entryPoint], env, cwd: projectRoot }),
     ready: () => isHealthy(what.healthUrl),
-    readyTimeoutMs: 60_000,
+    // a busy machine: the API waits for the worker, which reads the chains and compares the orders first
+    readyTimeoutMs: 180_000,
     stopTimeoutMs: 15_000,
     // clients wait for the API only
     background: what.entry !== 'api',

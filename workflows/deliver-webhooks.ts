@@ -32,10 +32,9 @@ export async function deliverWebhooks(stream: DeliveryStream): Promise<void> {
     if (waitMs === null && !signalled) return;
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof deliverWebhooks>(stream);
     if (waitMs === null || waitMs === 0) continue;
-    progress.report(
-      'waiting',
-      `Waits ${Math.ceil(waitMs / 1000)} s for the next attempt (${outcome}); GET /webhooks/{id}/deliveries shows why`,
-    );
+    const detail = `Waits ${Math.ceil(waitMs / 1000)} s for the next attempt (${outcome})`;
+    const advice = `**${detail}**, and goes on by itself: docs/runbook/alerts.md#webhooksfailing. GET /webhooks/{id}/deliveries shows why`;
+    progress.report('waiting', detail, 1, advice);
     // the due time is stored in the rows: a signal only causes another query
     const timer = { summary: 'next attempt' };
     if (outcome === 'busy') await sleep(waitMs, timer);

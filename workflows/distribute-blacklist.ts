@@ -1,7 +1,7 @@
 import { condition, continueAsNew, setHandler, sleep, workflowInfo } from '@temporalio/workflow';
 import { type DistributeBlacklistWorkflowInput, blacklistChangedSignal } from '../src/messages/blacklist';
 import { type NodeIndex, nodeIndexes } from '../src/messages/nodes';
-import { runbook, WorkflowProgress } from './progress';
+import { nodeNotReady, WorkflowProgress } from './progress';
 import { authoriserActivities, patientNodeActivities } from './activities';
 import { toProblem } from './failures';
 
@@ -22,7 +22,7 @@ export async function distributeBlacklist({ clientId }: DistributeBlacklistWorkf
   const report = () => {
     const behind = nodeIndexes.filter((node) => seen[node] !== changes).join(' and ');
     if (behind === '') return progress.report('delivered', 'Every node has the last change');
-    const advice = `**Waits for node ${behind}** to take the changes, and goes on by itself: start what is down, ${runbook('signers_unavailable')}`;
+    const advice = `**Waits for node ${behind}** to take the changes, and goes on by itself: start what is down, ${nodeNotReady}`;
     progress.report('delivering', `Waits for node ${behind}`, 1, advice);
   };
   const description = "From the gateway: the client's blacklist has changed. The rows say how.";

@@ -2,7 +2,7 @@ import { log, sleep, uuid4 } from '@temporalio/workflow';
 import { authoriserActivities, idleNodeActivities } from './activities';
 import { toProblem } from './failures';
 import { confirmOnEveryNode, generatingNode, signWithEveryShare } from './key-stages';
-import { runbook, WorkflowProgress } from './progress';
+import { nodeNotReady, WorkflowProgress } from './progress';
 
 /** Keys of one run: its history stays short. */
 const mostKeys = 20;
@@ -26,7 +26,7 @@ export async function fillKeyPool(): Promise<void> {
         return;
       }
       const detail = `Distributed key generation of ${keyId}`;
-      const advice = `**Needs all three signing nodes**, idle: a key is dropped if one is down. Start what is down, ${runbook('signers_unavailable')}`;
+      const advice = `**Needs all three signing nodes**, idle: a key is dropped if one is down. Start what is down, ${nodeNotReady}`;
       progress.report('generating', detail, number, advice);
       await generate(keyId, ordered);
       await confirmOnEveryNode(progress, keyId);
@@ -38,7 +38,9 @@ export async function fillKeyPool(): Promise<void> {
   } catch (error) {
     const problem = toProblem(error);
     log.warn('a key for the pool is dropped', { code: problem.code, reason: problem.message });
-    progress.report('waiting', `A key was dropped, and the next one is tried in ${restMs / 60_000} minutes: ${problem.message}`);
+    const detail = `A key was dropped, and the next one is tried in ${restMs / 60_000} minutes`;
+    const advice = `**${detail}**; if that stays so, docs/runbook/alerts.md#keypoolempty. Last answer: ${problem.message}`;
+    progress.report('waiting', `${detail}: ${problem.message}`, 1, advice);
     await sleep(restMs, { summary: 'rest after a key that was dropped' });
   }
 }

@@ -11,6 +11,9 @@ export const runbook = (code: FailureCode): string => `docs/runbook/failure-code
 /** Where operators read what to do about a chain that does not answer. */
 export const chainSilent = 'docs/runbook/alerts.md#chainsilent';
 
+/** About a signing node that is down, while a step goes on with the others. */
+export const nodeNotReady = 'docs/runbook/alerts.md#signingnodenotready';
+
 /** What an operator reads while the authoriser is asked. */
 export const waitsForAuthoriser =
   '**Waits for the authoriser** to order the signature. If this stays, it is down: start it, docs/runbook/alerts.md#processmissing';

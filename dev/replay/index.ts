@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { exitCodes, fail } from './failure';
 import { replay } from './replay';
-import { describeDivergence, timeline } from './report';
+import { describeDivergence, replays, timeline } from './report';
 import { loadHistory } from './source';
 
 /** npm run replay -- <tx-id | workflow-id | file> [--run <run-id>] [--debug] */
@@ -40,9 +40,7 @@ async function main(): Promise<number> {
   const logging = { filter: 'ERROR', forward: {} };
   Runtime.install({ logger: new DefaultLogger('ERROR', () => undefined), telemetryOptions: { logging } });
   const divergence = await replay(history, { debugMode: debug });
-  const verdict = divergence
-    ? describeDivergence(divergence)
-    : ['REPLAYS: the workflow code of this checkout does what the run has done'];
+  const verdict = divergence ? describeDivergence(divergence) : [replays];
   console.log(`\n${verdict.join('\n')}`);
   return divergence ? exitCodes.diverges : exitCodes.replays;
 }

@@ -16,6 +16,8 @@ export function timeline(history: History): string[] {
   ];
 }
 
+export const replays = 'REPLAYS: the workflow code of this checkout does what the run has done';
+
 const inOrder = (commands: string[]): string => (commands.length > 0 ? commands.join(', then ') : 'nothing');
 
 export const describeDivergence = ({ taskId, history, code, message }: Divergence): string[] => [

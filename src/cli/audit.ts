@@ -1,13 +1,13 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type AuditHead, genesisHash } from '../audit/chain';
-import { type AuditFilter, listAuditLog } from '../audit/list';
+import { type AuditFilter, type AuditRow, listAuditLog } from '../audit/list';
 import { auditActions } from '../audit/log';
 import { auditHead } from '../audit/reader';
 import { type AuditFinding, type AuditReport, verifyAuditLog } from '../audit/verify';
 import { ClientOperations } from './client-operations';
 import type { Run } from './run';
 import { toLimit } from './options';
-import { print, printRow, printRows } from './output';
+import { formatRows, print, printRow, printRows } from './output';
 import { CommandFailed, type Session } from './session';
 
 const findingRow = ({ auditId, seal, problem }: AuditFinding) => ({ audit_id: auditId, seal, problem });
@@ -55,7 +55,12 @@ async function list({ database, json }: Session, { client: reference, ...filter 
   const client = reference === undefined ? undefined : await new ClientOperations(database).findClient(reference);
   const rows = await listAuditLog(database.manager, { ...filter, ...(client && { clientId: client.clientId }) });
   if (json) return print(JSON.stringify(rows, null, 2));
-  printRows(
+  print(formatAuditRows(rows));
+}
+
+/** Audit events as an aligned table. */
+export const formatAuditRows = (rows: readonly AuditRow[]): string =>
+  formatRows(
     rows.map((row) => ({
       at: row.at,
       action: row.action,
@@ -68,9 +73,7 @@ async function list({ database, json }: Session, { client: reference, ...filter 
         .join(' '),
       audit_id: row.audit_id,
     })),
-    false,
   );
-}
 
 async function verify({ database, json }: Session, heads: AuditHead[]): Promise<void> {
   const report = await verifyAuditLog(database, heads);

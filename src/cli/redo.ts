@@ -6,7 +6,7 @@ import type { TransactionEntity } from '../transactions/entity';
 import { ClientOperations } from './client-operations';
 import { cannotBeUndone, confirm, type Confirmation, hasDryRun, type Tried } from './confirmation';
 import { integer, toDurationMs } from './options';
-import { print, printRow, printRows, type Row } from './output';
+import { formatRows, print, printRow, printRows, type Row } from './output';
 import { findRedoable, readRedoable, type Redoable, redoTransfer, type RedoOptions, type RedoResult } from './redo-operations';
 import type { Run } from './run';
 import { CommandFailed, type Session } from './session';
@@ -55,12 +55,12 @@ export function addRedoCommand(transfers: Command, run: Run): void {
 async function redoOne({ database, json }: Session, txId: string, options: Options): Promise<void> {
   const found = await readRedoable(database.manager, txId, options);
   const { tx, made, refusal } = found;
-  if (made) return printRow({ tx_id: txId, outcome: 'redone before', retried_by: made.txId, status: made.status }, json);
+  if (made) return printRow(toMadeRow(txId, made), json);
   if (refusal) throw refusal;
   if (options.dryRun) return printRow(toListed(found), json);
   await confirm(`redo transfer ${txId}: pay ${describe(tx)} to ${tx.toAddress} by a new transfer`, options);
   const result = await redoTransfer({ database, waitMs, ...options }, tx);
-  printRow({ tx_id: txId, ...toRow(result) }, json);
+  printRow(toResultRow(txId, result), json);
   if (result.outcome === 'requested') throw new CommandFailed(notYet);
 }
 
@@ -76,11 +76,7 @@ async function redoAll(session: Session, options: Options): Promise<void> {
   const possible = found.filter(({ refusal }) => refusal === null);
   const listed = found.map(toListed);
   const totals = sumUp(possible);
-  if (!json) {
-    printRows(listed, false);
-    print('\nTotals of what would be redone');
-    printRows(totals, false);
-  }
+  if (!json) print(formatFound(found));
   const results = options.dryRun || possible.length === 0 ? [] : await redoEach(session, possible, totals, options);
   if (json) print(JSON.stringify({ transfers: listed, totals, results }, null, 2));
   else if (results.length > 0) {
@@ -108,6 +104,19 @@ async function redoEach({ database }: Session, possible: Redoable[], totals: Row
   return rows;
 }
 
+/** Of one that has been redone before. */
+export const toMadeRow = (txId: string, { txId: retriedBy, status }: TransactionEntity): Row => ({
+  ...{ tx_id: txId, outcome: 'redone before', retried_by: retriedBy, status },
+});
+
+export const toResultRow = (txId: string, result: RedoResult): Row => ({ tx_id: txId, ...toRow(result) });
+
+/** What `--all` has found, as text, and what those that may be redone would pay. */
+export const formatFound = (found: readonly Redoable[]): string => {
+  const totals = sumUp(found.filter(({ refusal }) => refusal === null));
+  return `${formatRows(found.map(toListed))}\n\nTotals of what would be redone\n${formatRows(totals)}`;
+};
+
 const toRow = ({ outcome, newTxId, waitsFor }: RedoResult): Row => ({ outcome, retried_by: newTxId, reason: waitsFor });
 
 /** One that is refused keeps no other from being redone. @throws what is no refusal. */
@@ -132,7 +141,7 @@ const toListed = ({ tx, refusal }: Redoable): Row => ({
 });
 
 /** Per asset. */
-function sumUp(found: Redoable[]): Row[] {
+function sumUp(found: readonly Redoable[]): Row[] {
   const sums = new Map<string, { chain: string; symbol: string; decimals: number; amount: bigint; count: number }>();
   for (const { tx } of found) {
     const { chain, tokenSymbol: symbol, decimals, amount } = tx;

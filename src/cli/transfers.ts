@@ -2,13 +2,13 @@ import { type Command, Option } from 'commander';
 import { ClientOperations } from './client-operations';
 import { addTransferHistory } from './transfer-history';
 import { explainSources } from './explain/sources';
-import { TransferOperations } from './transfer-operations';
+import { TransferOperations, type TransferReport } from './transfer-operations';
 import { formatAmount } from '../platform/money';
 import { outboundStatuses, type TransactionEntity, type TransactionStatus } from '../transactions/entity';
 import { cannotBeUndone, confirm, type Confirmation, hasDryRun, hasReason, type Reasoned, type Tried } from './confirmation';
 import type { Run } from './run';
 import { toLimit } from './options';
-import { print, printRow, printRows } from './output';
+import { formatRow, formatRows, print, printRow, printRows, type Row } from './output';
 import { addRedoCommand } from './redo';
 import type { Session } from './session';
 import { tryTransferAct } from './transfer-dry-run';
@@ -24,6 +24,23 @@ const transferRow = (tx: TransactionEntity) => ({
   tx_hash: tx.txHash,
   created_at: tx.createdAt,
 });
+
+const shownRow = ({ tx, retriedBy }: TransferReport): Row => ({
+  ...transferRow(tx),
+  from: tx.fromAddress,
+  to: tx.toAddress,
+  request_id: tx.requestId,
+  failure: tx.failureMessage,
+  retry_of: tx.retryOf,
+  retried_by: retriedBy,
+});
+
+/** A transfer with its timeline and attempts, as text. */
+export const formatShown = (report: TransferReport): string =>
+  [formatRow(shownRow(report)), `Timeline\n${formatRows(report.timeline)}`, `Attempts\n${formatRows(report.attempts)}`].join(
+    '\n\n',
+  );
+
 const whatItDoes = 'what it would do now, or why it would be refused';
 const toOperations = ({ database, temporal }: Session) => new TransferOperations(database, temporal);
 
@@ -79,22 +96,9 @@ export function addTransferCommands(program: Command, run: Run): void {
     .description('show a transfer with its timeline and signed attempts')
     .action(
       run(async (session, txId: string) => {
-        const { tx, retriedBy, timeline, attempts } = await toOperations(session).show(txId);
-        const row = {
-          ...transferRow(tx),
-          from: tx.fromAddress,
-          to: tx.toAddress,
-          request_id: tx.requestId,
-          failure: tx.failureMessage,
-          retry_of: tx.retryOf,
-          retried_by: retriedBy,
-        };
-        if (session.json) return print(JSON.stringify({ ...row, timeline, attempts }, null, 2));
-        printRow(row, false);
-        print('\nTimeline');
-        printRows(timeline, false);
-        print('\nAttempts');
-        printRows(attempts, false);
+        const report = await toOperations(session).show(txId);
+        const { timeline, attempts } = report;
+        print(session.json ? JSON.stringify({ ...shownRow(report), timeline, attempts }, null, 2) : formatShown(report));
       }),
     );
   addTransferHistory(transfers, run);

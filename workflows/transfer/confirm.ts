@@ -1,6 +1,7 @@
 import { patched } from '@temporalio/workflow';
 import { type ChainObservation, maxReplacements } from '../../src/messages/transfer';
-import { runbook } from '../progress';
+import { followChainWorkflowId } from '../../src/messages/workflow-ids';
+import { chainSilent, runbook } from '../progress';
 import { askChain } from './ask-chain';
 import { type Next, park, parkForNow } from './next';
 import type { TransferState } from './state';
@@ -64,7 +65,7 @@ function reportWaiting({ transfer, progress, shown, unsent, isTimed, isAbandoned
   const advice = [
     unsent
       ? `**No node of ${chain} has taken it yet**; it is sent again by itself, ${untilThen}: ${runbook('broadcast_rejected')}. Last answer: ${unsent.reason}.`
-      : `**Waits for ${requiredConfirmations} confirmations** on ${chain}; nothing to do.`,
+      : `**Waits for ${requiredConfirmations} confirmations** on ${chain}; nothing to do unless \`${followChainWorkflowId(chain)}\` reads no blocks: ${chainSilent}.`,
     shown && `Last seen: ${shown}.`,
     !shown.startsWith('included') && `In no block after ${Math.ceil(stuckAfterMs / 1000)} s, ${otherwise}.`,
   ];

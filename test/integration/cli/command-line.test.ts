@@ -33,6 +33,14 @@ test('--version needs no database', async () => {
   expect(await runGateway(['--version'], {})).toEqual({ code: 0, out: `${version}\n`, err: '' });
 });
 
+test('without a stack and without variables it says which one is missing, and how a stack is started', async () => {
+  const { code, err } = await runGateway(['client', 'list'], { GATEWAY_DEV_DIR: '/nowhere' });
+  expect([code, err]).toEqual([
+    78,
+    expect.stringMatching(/^gateway: DATABASE_URL is required\ngateway: no stack .*`npm run dev`/),
+  ]);
+});
+
 test('a reader that closes the pipe ends nothing with an error', async () => {
   await locked();
   const env = { PATH: process.env.PATH ?? '', GATEWAY_ENV: 'local', ...settings };
@@ -132,7 +140,8 @@ describe('explain', () => {
   test('without Temporal, and with an endpoint that takes connections and says nothing: the page is there, and says so', async () => {
     const txId = await locked({ externalId: 'order-1' });
     settings.CHAIN_ETHEREUM_RPC_URLS = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/secret-key`;
-    const { code, out, err } = await gateway('explain', 'order-1');
+    // each waits for the endpoint
+    const [{ code, out, err }, report] = await Promise.all([gateway('explain', 'order-1'), json('explain', txId)]);
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out).toContain(txId);
     expect(out).toContain('Temporal did not answer');
@@ -141,6 +150,11 @@ describe('explain', () => {
     // whether its workflow is running is not known
     expect(out).not.toContain('transfers retry');
     expect(out).not.toContain('secret-key');
+    expect(report).toMatchObject({
+      transaction: { tx_id: txId, external_id: 'order-1' },
+      chain: { state: 'silent' },
+      workflow: { state: 'silent' },
+    });
   });
 
   test('what is not found, and what names several, ends with exit code 1', async () => {

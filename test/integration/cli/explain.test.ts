@@ -8,7 +8,7 @@ import { TransactionEntity } from '../../../src/transactions/entity';
 import { loadAttempts } from '../../../src/transfers/load-attempts';
 import { parkTransfer } from '../../../src/transfers/operate/park';
 import { getSignedType } from '../../../src/signed-types';
-import { buildAccount, randomAddress } from '../../factories';
+import { buildAccount, buildUser, randomAddress } from '../../factories';
 import { explain } from '../../explained';
 import { openDatabase } from '../../stack/database';
 import { type Fixture, ethereum, sign } from '../ledger/fixture';
@@ -99,6 +99,48 @@ test('while the orders are not compared a cancellation is not offered, and the r
   const report = await explain({ database: asOperator }, txId);
   expect(report.actions.map(({ name }) => name)).toEqual(['retry']);
   expect(report.state.why.join(' ')).toContain('503 reconcile_required');
+});
+
+test('one that waits for an approval: until when, and who may do what; once that time is over, or it was approved, nobody decides about it', async () => {
+  const { client, database } = fixture;
+  await database.query(`update clients set whitelist_mode = 'approve' where client_id = $1`, [client.clientId]);
+  const txId = await locked();
+  const waiting = await explain({ database: asOperator }, txId);
+  const until = waiting.approval?.expires_at ?? new Date(0);
+  expect((until.getTime() - Date.now()) / 3_600_000).toBeCloseTo(24, 0);
+  expect(waiting).toMatchObject({
+    state: { status: 'AWAITING_APPROVAL' },
+    approval: { expires_at: until, approved_by: null, approved_at: null },
+  });
+  expect(waiting.state.why[0]).toBe(`It waits until ${until.toISOString()} for a user of the client to approve it.`);
+  expect(waiting.actions.filter(({ by }) => by === 'client').map(({ name }) => name)).toEqual(['approve', 'reject', 'cancel']);
+  const page = formatTransaction(waiting);
+  expect(page).toContain(`\nApproval\n  expires_at   ${until.toISOString()}\n  approved_by  -\n`);
+  expect(page).toContain(`approve (client): POST /transactions/${txId}/approve (with an mfa_code)`);
+
+  const byClient = async () => {
+    const { actions, approval } = await explain({ database: asOperator }, txId);
+    const names = actions.filter(({ by }) => by === 'client').map(({ name }) => name);
+    return { names, approvedBy: approval?.approved_by ?? null };
+  };
+  const expiresIn = (interval: string) =>
+    database.transaction(async (manager) => {
+      await manager.query('set local session_replication_role = replica');
+      await manager.query('update transactions set approval_expires_at = clock_timestamp() + $2::interval where tx_id = $1', [
+        txId,
+        interval,
+      ]);
+    });
+  await expiresIn('-1 second');
+  expect(await byClient()).toEqual({ names: ['cancel'], approvedBy: null });
+  await expiresIn('1 hour');
+  const { userId } = await buildUser(database, client);
+  await database.query(
+    `update transactions set status = 'PENDING', version = version + 1, approved_by = $2, approved_at = clock_timestamp()
+      where tx_id = $1`,
+    [txId, userId],
+  );
+  expect(await byClient()).toEqual({ names: ['cancel'], approvedBy: userId });
 });
 
 test('an account that is used elsewhere is found among many others, for its transactions and for itself', async () => {

@@ -3,6 +3,7 @@ import type { FeeLevels } from '../../../src/chains/types';
 import { followChain } from '../../../src/following/follower';
 import { FundingMemory } from '../../../src/following/funding-memory';
 import { ObservationNotifier } from '../../../src/following/observation-notifier';
+import type { FollowerHeartbeat } from '../../../src/messages/following';
 import { verifyLedger } from '../../../src/ledger/verify';
 import { Alarms } from '../../../src/platform/alarms';
 import { correctReorged } from '../../../src/transfers/confirm/reconcile-reorg';
@@ -436,6 +437,22 @@ describe('trouble', () => {
     expect(warnings).toHaveLength(1);
     expect(await database.query('select next_block from chain_cursors')).toEqual([{ next_block: String(nextBlock) }]);
   }, 20_000);
+
+  it('each round tells how far it is, the head, and which endpoint is asked', async () => {
+    const { client, mine, follow } = fixture;
+    await mine(3);
+    const { number: head } = await client.head();
+    const stop = new AbortController();
+    const told: object[] = [];
+    const heartbeat = (details: FollowerHeartbeat) => {
+      told.push(details);
+      if (details.nextBlock > head) stop.abort();
+    };
+    await follow({ heartbeat, signal: stop.signal });
+    const { endpoint } = client;
+    expect(endpoint).toMatch(/^127\.0\.0\.1:\d+$/);
+    expect(told.at(-1)).toEqual({ nextBlock: head + 1, head, endpoint });
+  });
 
   it('a signal that hangs keeps no block from being scanned, and no deposit from being credited', async () => {
     const { chain, onChain, sign, transfer, send, mine, follow, inbound, alice, bob } = fixture;

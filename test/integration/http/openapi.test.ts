@@ -54,13 +54,24 @@ test('has every event of webhooks, with the type of its data', () => {
 });
 
 test('what is used more than once has a name', () => {
-  const { schemas, responses } = served.components as unknown as Record<string, Record<string, object>>;
+  const { schemas, responses, headers } = served.components as unknown as Record<string, Record<string, object>>;
   expect(Object.keys(schemas ?? {})).toEqual(
     expect.arrayContaining(['FailureCode', 'TransactionStatus', 'TimelineEntry', 'CreateWalletRequest', 'DepositConfirmedEvent']),
   );
   expect(schemas?.['FailureCode']).toMatchObject({
     description: expect.stringContaining('`rate_limited` (429): Too many requests'),
   });
+  // what is not always sent is described in place
+  const described = Object.values(responses ?? {}).concat(
+    operationsOf(served).flatMap(({ operation }) => Object.values(operation.responses)),
+  );
+  const sent = described.flatMap((answer) =>
+    Object.values((answer as { headers?: Record<string, { required?: boolean }> }).headers ?? {}),
+  );
+  expect(sent.length).toBeGreaterThan(100);
+  expect(sent.filter(({ required }) => required)).toEqual([]);
+  const alwaysSent = ['Allow', 'Location', 'RateLimit', 'RateLimitPolicy', 'RetryAfter', 'WWWAuthenticate', 'XRequestId'];
+  expect(Object.keys(headers ?? {}).sort()).toEqual(alwaysSent);
   expect(Object.keys(responses ?? {})).toEqual(expect.arrayContaining(['BadRequest', 'ServiceUnavailable']));
   for (const { name, operation } of operationsOf(served)) {
     const failures = Object.entries(operation.responses).filter(([status]) => Number(status) >= 400);
@@ -73,8 +84,37 @@ test('what is used more than once has a name', () => {
   // the same body has one name
   expect(served.paths['/x402/verify']?.['post']?.requestBody).toEqual(served.paths['/x402/settle']?.['post']?.requestBody);
   expect(inlineEnums(served)).toEqual([]);
-  expect(JSON.stringify(served).length).toBeLessThan(175_000);
+  const { length } = JSON.stringify(served);
+  expect(length).toBeLessThan(175_000);
+  // lists of references most of all
+  expect(repeatedLength(served) / length).toBeLessThan(0.15);
 });
+
+test('a transaction has its failure code and its timeline by the names of their types', () => {
+  const { TransactionDetail, EventTransaction } = served.components.schemas as Record<string, { properties: object }>;
+  const failure = { properties: { code: { $ref: '#/components/schemas/FailureCode' } } };
+  expect(TransactionDetail?.properties).toMatchObject({
+    failure,
+    timeline: { items: { $ref: '#/components/schemas/TimelineEntry' } },
+  });
+  expect(EventTransaction?.properties).toMatchObject({ failure });
+});
+
+/** Characters that are there again: of equal objects all but the first; what one has within it is not counted once more. */
+function repeatedLength(document: unknown): number {
+  const seen = new Set<string>();
+  const lengthIn = (node: unknown): number => {
+    if (typeof node !== 'object' || node === null) return 0;
+    const text = JSON.stringify(node);
+    // a reference, or a few words
+    if (text.length > 150) {
+      if (seen.has(text)) return text.length;
+      seen.add(text);
+    }
+    return Object.values(node).reduce<number>((sum, part) => sum + lengthIn(part), 0);
+  };
+  return lengthIn(document);
+}
 
 /** Where one of several texts is described in place. */
 function inlineEnums(node: unknown, path: string[] = []): string[] {

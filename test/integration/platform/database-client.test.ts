@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import type { DataSource } from 'typeorm';
 import type { Pool } from 'pg';
 import type { DatabaseClient } from '../../../src/platform/database-client';
-import { inTransaction } from '../../../src/platform/database';
-import { createTestDatabase, type TestDatabase } from '../../stack/database';
+import { createDatabase, inTransaction } from '../../../src/platform/database';
+import { createTestDatabase, openDatabase, type TestDatabase } from '../../stack/database';
 
 let fixture: TestDatabase;
 let database: DataSource;
@@ -98,4 +98,15 @@ test('callbacks and named queries of libraries are served', async () => {
   const named = { name: 'theirs', text: 'select $1::integer as n', values: [7] };
   expect((await pool().query(named)).rows).toEqual([{ n: 7 }]);
   expect((await pool().query('select $1::integer as n', [8])).rows).toEqual([{ n: 8 }]);
+});
+
+test('what tests do themselves has minutes, and not the time of a request of the gateway', async () => {
+  const seconds = `select extract(epoch from current_setting('statement_timeout')::interval)::int as seconds`;
+  const [own] = await ask(seconds);
+  const { gateway_api: url } = await fixture.logins();
+  const asLogin = await openDatabase(url, { poolSize: 1 });
+  const gateway = await createDatabase({ url, poolSize: 1, applicationName: 'test', entities: [] }).initialize();
+  const [opened, served] = [await asLogin.query<unknown[]>(seconds), await gateway.query<unknown[]>(seconds)];
+  await Promise.all([asLogin.destroy(), gateway.destroy()]);
+  expect([own, opened[0], served[0]]).toEqual([180, 180, 15].map((it) => ({ seconds: it })));
 });

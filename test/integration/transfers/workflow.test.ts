@@ -1,11 +1,23 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
 import { ApplicationFailure } from '@temporalio/common';
+import { projectRoot } from '../../../dev/paths';
+import type { History } from '../../../dev/replay/history';
+import { timeline } from '../../../dev/replay/report';
 import { feesIn } from '../../../src/chains/evm/codec/transaction';
 import { listAuditLog } from '../../../src/audit/list';
 import type { Hex } from '../../../src/chains/types';
 import type { SigningClaims } from '../../../src/messages/order';
-import { statusQuery } from '../../../src/messages/progress';
+import { type LiveStatus, statusQuery } from '../../../src/messages/progress';
 import { abandonUpdate, chainObservedSignal } from '../../../src/messages/transfer';
+import { failureCodes } from '../../../src/platform/codes';
 import type { GatewayError } from '../../../src/platform/errors';
+import { presentTransactionDetails } from '../../../src/transactions/presenter';
+import { TransactionRepository } from '../../../src/transactions/repository';
+import { transferWorkflowsOn } from '../../../src/transfers/start/workflows';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import type { FollowFixture } from '../following/fixture';
 import { showOrders } from '../../../src/cli/order-operations';
@@ -64,7 +76,32 @@ const audited = async (txId: string) =>
     ({ action, outcome, detail, actor_type: actor }) => (actor === 'operator' ? [[action, outcome, detail]] : []),
   );
 
-test('a step that fails permanently parks the transfer; a retry continues', async () => {
+/** What GET /transactions/{tx_id} tells its client of the run, as soon as the run answers in time. */
+async function toldOf(txId: string, step: string): Promise<LiveStatus> {
+  const transactions = new TransactionRepository(fixture.database);
+  let told: LiveStatus | null = null;
+  await until(`its client is told ${step}`, async () => {
+    const live = await transferWorkflowsOn(client()).live(txId);
+    const details = await transactions.findDetails(fixture.alice.clientId, txId);
+    told = details && presentTransactionDetails({ details, isOwnAddress: true, live }).live;
+    return told?.step === step;
+  });
+  return told as unknown as LiveStatus;
+}
+
+/** `npm run replay:add` with the run, from the Temporal of this file. Returns the history that it has written. */
+async function added(txId: string): Promise<History> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'added-'));
+  const command = [path.join(projectRoot, 'dist/dev/replay/add.js'), txId, 'added', '--folder', folder];
+  const { address, namespace = 'default' } = served.temporal;
+  const env = { PATH: process.env.PATH, TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace };
+  await promisify(execFile)(process.execPath, command, { env });
+  const history = JSON.parse(readFileSync(path.join(folder, 'added.json'), 'utf8')) as History;
+  rmSync(folder, { recursive: true });
+  return history;
+}
+
+test('a step that fails permanently parks the transfer; a retry continues; its run is added to the replay tests', async () => {
   let refusals = 1;
   await serve({
     chain: {
@@ -76,8 +113,12 @@ test('a step that fails permanently parks the transfer; a retry continues', asyn
   });
   const txId = await submit();
   await until('parked', async () => (await status(txId)) === 'NEEDS_ATTENTION');
+  const { title } = failureCodes.not_found;
+  expect(await toldOf(txId, 'park')).toMatchObject({ detail: `${title}. An operator of the gateway has to decide` });
   expect(await operations().retry(txId)).toBe('retrying');
   await confirmed(txId);
+  await client().workflow.getHandle(transferWorkflowId(txId)).result();
+  expect(timeline(await added(txId)).at(-1)).toMatch(/ end: CONFIRMED$/);
   expect(await audited(txId)).toEqual([['transfer.retried', 'success', { status: 'NEEDS_ATTENTION' }]]);
   await record(txId, 'transfer-confirmed-retried');
 });
@@ -115,6 +156,7 @@ describe('what the Temporal UI shows of a transfer that waits', () => {
         const shown = await served.shownDetails(txId);
         return shown.startsWith(unanswered) && shown.includes('refused by 10.0.0.1') && shown.endsWith(`Step: ${step}`);
       });
+      expect((await toldOf(txId, step)).detail).not.toContain('10.0.0.1');
       // deep enough when it is asked again: nothing is replaced
       if (next === null) await fixture.mine(fixture.chain.confirmations);
       silent = next;
@@ -156,6 +198,7 @@ describe('what the Temporal UI shows of a transfer that waits', () => {
       moments.add(shown.slice(shown.lastIndexOf('Step: ')));
       return moments.size > 3;
     });
+    expect((await toldOf(txId, 'sign')).detail).not.toMatch(/node \d/i);
     // the workers of the next test would run it
     await client().workflow.getHandle(transferWorkflowId(txId)).terminate();
   });

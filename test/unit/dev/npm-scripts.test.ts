@@ -1,6 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import ts from 'typescript';
 import { projectRoot } from '../../../dev/paths';
 
 const { scripts } = JSON.parse(readFileSync(path.join(projectRoot, 'package.json'), 'utf8')) as {
@@ -42,4 +43,27 @@ test('watching without a path, which would run all tests, is refused', () => {
   });
   expect(stderr).toMatch(/^usage: npm run test:watch -- <path>/);
   expect(status).toBe(2);
+});
+
+describe('a second run of', () => {
+  /** The commands of a script, each with its arguments. */
+  const commandsOf = (name: string): string[] => (scripts[name] ?? '').split(' && ');
+
+  test('lint reads what each of its tools has cached, by the content of the files: a checkout changes their times', () => {
+    const commands = commandsOf('lint');
+    expect(commands.map((command) => command.split(' ')[0])).toEqual(['eslint', 'prettier', 'depcruise', 'knip']);
+    for (const command of commands) expect(command).toMatch(/ --cache( |$)/);
+    for (const command of commands.filter((it) => !it.startsWith('knip'))) expect(command).toMatch(/ --cache-strategy content /);
+  });
+
+  test('typecheck reads what the first one has stored', () => {
+    expect(commandsOf('typecheck')).toEqual(['tsc --noEmit']);
+    const { config } = ts.readConfigFile(path.join(projectRoot, 'tsconfig.json'), (file) => readFileSync(file, 'utf8')) as {
+      config: { compilerOptions: ts.CompilerOptions };
+    };
+    expect(config.compilerOptions).toMatchObject({
+      incremental: true,
+      tsBuildInfoFile: expect.stringMatching(/^node_modules\/\.cache\//),
+    });
+  });
 });

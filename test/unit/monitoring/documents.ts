@@ -62,7 +62,7 @@ export function runbookParagraphs(file: string): [string, string][] {
 
 /** What the paragraph of an alert or of a code says, told by the words that such sentences have here. */
 const points: Record<string, RegExp> = {
-  'what it means': /^.{20,}?[.:,(]/,
+  'what it means': /^[^`]{30,}?[.:,(]|^.{40,}?[.:,(]/,
   'what is safe':
     /\b(nothing|none|nobody|never|no (money|order|signature)|not concerned|locked|frozen|refused|safe|waits?|by itself|pay once|(pairs|nodes|others) sign)\b/i,
   'what to look at, and with which command':

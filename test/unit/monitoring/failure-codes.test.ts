@@ -46,3 +46,12 @@ test('no paragraph is empty, and links within the page lead to one', () => {
   for (const body of bodies) expect(body.split('\n').slice(2).join(' ').length).toBeGreaterThan(80);
   for (const [, anchor = ''] of text.matchAll(/\]\(#([\w-]+)\)/g)) expect(headings).toContain(anchor);
 });
+
+test.each([
+  ['what it means', 'Nothing. `gateway explain`'],
+  ['what is safe', 'A node has lost its connection to the second one. Look at `gateway mpc bans` at each of them.'],
+  [
+    'what to look at, and with which command',
+    'A node has lost its connection to the second one. The others go on, and nothing is lost.',
+  ],
+])('a paragraph that does not say %s would be noticed', (point, text) => expect(missingPoints(text)).toEqual([point]));

@@ -45,3 +45,14 @@ test('a secret comes from its file', () => {
 test('.env.example documents every variable (npm run env:example)', () => {
   expect(readFileSync(path.resolve(__dirname, '../../../.env.example'), 'utf8')).toBe(environmentExample());
 });
+
+test('a settlement is waited for as long as docs/x402.md says, unless it is set: the tests of payments set a longer time', () => {
+  const { X402_SETTLE_WAIT_MS: wait, X402_SETTLE_WAIT_V1_MS: ofVersionOne } = readConfig(
+    ['X402_SETTLE_WAIT_MS', 'X402_SETTLE_WAIT_V1_MS'],
+    {},
+  );
+  const document = readFileSync(path.resolve(__dirname, '../../../docs/x402.md'), 'utf8');
+  expect(document).toContain(
+    `${wait / 1000} seconds (\`X402_SETTLE_WAIT_MS\`), in version 1 ${ofVersionOne / 1000} (\`X402_SETTLE_WAIT_V1_MS\`)`,
+  );
+});
