@@ -64,6 +64,7 @@ import { OperatorsSeeWebhooks0084 } from './0084-operators-see-webhooks';
 import { Rejections0085 } from './0085-rejections';
 import { RedoneTransfers0086 } from './0086-redone-transfers';
 import { NeedsAttention0087 } from './0087-needs-attention';
+import { RebuiltWithdrawals0088 } from './0088-rebuilt-withdrawals';
 import { PooledKeys0070 } from './0070-pooled-keys';
 
 /** In this order. A released migration is never edited: a change is a new file. */
@@ -135,4 +136,5 @@ export const migrations = [
   Rejections0085,
   RedoneTransfers0086,
   NeedsAttention0087,
+  RebuiltWithdrawals0088,
 ];

@@ -21,6 +21,12 @@ export interface RebuiltTransaction {
   feeBound: bigint;
 }
 
+/** What the row of a transaction says that is rebuilt, before it is inserted. */
+export type RebuiltRow = Pick<TransactionEntity, 'txId' | 'chain' | 'fromAddress' | 'toAddress' | 'amount'> & {
+  accountId: string;
+  toAddressKey: string;
+};
+
 type RuledFamily = Pick<FamilyCodec, 'rules' | 'settlementRules'>;
 
 /**
@@ -57,6 +63,11 @@ export interface SignedType {
    * @returns name of the first stored field that is not; null: none. Absent: nothing is stored beside the transaction
    */
   findDifference?(manager: EntityManager, transaction: TransactionEntity, built: BuiltTransaction): Promise<string | null>;
+  /**
+   * Stores what has to be there before the row of a transaction that is rebuilt. Absent: nothing has to be.
+   * @throws GatewayError business_error with the reason why it cannot be rebuilt.
+   */
+  prepareRebuild?(manager: EntityManager, row: RebuiltRow): Promise<void>;
   /**
    * Stores what is kept beside the transaction, from its bytes alone: of one that is rebuilt after the database was restored. Absent:
    * nothing is.

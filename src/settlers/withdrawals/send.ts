@@ -38,7 +38,7 @@ interface RequestedRow {
 export async function sendRequestedWithdrawals(deps: WithdrawalDependencies): Promise<void> {
   const open = await deps.database.query<{ withdrawal_id: string }[]>(
     `select withdrawal_id from settler_withdrawals w
-      where refused is null and not exists (select from transactions t where t.tx_id = w.withdrawal_id)
+      where refused is null and orders_are_compared() and not exists (select from transactions t where t.tx_id = w.withdrawal_id)
       order by requested_at limit $1`,
     [batch],
   );

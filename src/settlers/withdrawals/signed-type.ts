@@ -4,6 +4,7 @@ import { toPayment } from '../../transactions/intent';
 import type { SignedType } from '../../transactions/signed-type';
 import { refuse } from '../../transfers/sign/not-begun';
 import { getAccount } from '../../transfers/sign/signers';
+import { rebuildRequest } from './rebuild';
 
 /** Coins of a drained settler, to where an operator has asked for. Whether they may go there, each signing node decides by its own file. */
 export const withdrawal: SignedType = {
@@ -18,6 +19,7 @@ export const withdrawal: SignedType = {
     if ((await readRequested(manager, transaction)) === null) refuse('business_error', 'No operator has asked for it');
   },
   timeLeft: () => Promise.resolve(null),
+  prepareRebuild: rebuildRequest,
 };
 
 /** null: no operator has asked for this; `idle`: and nothing else of the settler is open. */

@@ -4,11 +4,10 @@ import { type ChainRegistry, tokenByContract } from '../../chains/registry';
 import type { GetFamily } from '../../chains/family';
 import { ensureLedgerAccounts, findLedgerAccount } from '../../ledger/accounts';
 import type { SigningClaims } from '../../messages/order';
-import { houseClientId } from '../../platform/house';
 import { TransactionEntity } from '../../transactions/entity';
 import type { GetSignedType } from '../../transactions/signed-type';
 import { changeState, findAnyForUpdate, isEnded } from '../../transactions/state';
-import { settlementType, type TransactionType } from '../../transactions/types';
+import { settlementType, topUpType, type TransactionType } from '../../transactions/types';
 import { placeTransferHold } from '../hold';
 import { toNewRow } from '../accept/new-row';
 import { loadAttempts } from '../load-attempts';
@@ -44,7 +43,7 @@ export async function rebuildTransfer(
   const isSettlement = stored
     ? stored.transactionType === settlementType
     : byAttempt.some(({ claims }) => getSettled(claims) !== undefined);
-  if (first.claims.client_id === houseClientId && !isSettlement) throw cannot(ofHouse);
+  if (byAttempt.some(({ claims }) => claims.kind === 'gas') || stored?.transactionType === topUpType) throw cannot(isTopUp);
   const source = await findSource(manager, deps, first.claims);
   if (stored && isEnded(stored)) throw cannot(`the database says that it is ${stored.status}`);
   await assertComplete(manager, byAttempt);
@@ -61,9 +60,9 @@ export async function rebuildTransfer(
   for (const order of byAttempt) await storeAttempt(manager, source, transfer.txId, order);
 }
 
-const ofHouse =
-  'it is signed by the house for itself: coins for a payer are in no order with the settlement that they were given for, and what an ' +
-  'operator moves is not rebuilt; once the chain has shown what became of it, accept it as missing';
+const isTopUp =
+  'it gives coins of the house to a payer, and no order names the settlement that they were given for; once the chain has shown what ' +
+  'became of it, accept it as missing';
 
 /** One that is unknown may be the one that the chain executes. */
 async function assertComplete(manager: EntityManager, orders: readonly KnownOrder[]): Promise<void> {
@@ -119,12 +118,14 @@ async function insertTransfer(
   const assetId = asset.ledgerAccountId;
   const transactionType = typeOfOrder(payment.kind);
   const row = toNewRow({ txId, transactionType, chain, account, token, assetId, to, amount, feeLocked });
+  const signedType = getSignedType(transactionType);
+  await signedType.prepareRebuild?.(manager, row);
   const { memo = null } = payment;
   // what was ordered had been allowed
   const allowsProgram = family.hasProgramAddresses === true;
   await manager.insert(TransactionEntity, { ...row, memo, memoOnChain: memo !== null, allowsProgram });
   const described = family.describe(findBytes(family, payment, known.bytes));
-  await getSignedType(transactionType).rebuild?.(manager, { txId, clientId }, { chain, described, feeBound: feeLocked });
+  await signedType.rebuild?.(manager, { txId, clientId }, { chain, described, feeBound: feeLocked });
   await placeTransferHold(manager, { txId, source: { asset, native }, amount, feeLocked });
   if (request !== null)
     await manager.query('insert into rebuilt_requests (request, tx_id) values ($1, $2) on conflict do nothing', [request, txId]);

@@ -223,6 +223,19 @@ describe('is refused', () => {
   });
 });
 
+test('is neither made nor refused before the orders of the nodes are compared: it may have been sent after a backup', async () => {
+  await drain();
+  const { tx_id: txId } = await request({ amount: '1' });
+  const refused = async () => (await query('select refused from settler_withdrawals where withdrawal_id = $1', [txId]))[0];
+  const [compared] = await query<{ compared_as: string }>('select compared_as from order_comparison');
+  await query(`update order_comparison set compared_as = 'another'`);
+  await send();
+  expect(await refused()).toEqual({ refused: null });
+  await query('update order_comparison set compared_as = $1', [compared?.compared_as]);
+  await send();
+  expect(await refused()).toEqual({ refused: expect.stringMatching(/does not have the amount/) });
+});
+
 test('is made once, whichever workers make it', async () => {
   await drain();
   const { tx_id: txId } = await request();

@@ -7,19 +7,17 @@ import { getFamily } from '../../../src/chains/families';
 import type { PaymentRequest } from '../../../src/chains/payments';
 import type { Hex } from '../../../src/chains/types';
 import { acceptCount } from '../../../src/cli/accept-count';
-import { reconcile, type Reconciliation, type ReconcileOptions } from '../../../src/cli/reconcile-operations';
+import type { Reconciliation, ReconcileOptions } from '../../../src/cli/reconcile-operations';
 import { verifyLedger } from '../../../src/ledger/verify';
 import type { ClaimsOf, OrderClaims } from '../../../src/messages/order';
 import { OrderKeys } from '../../../src/mpc/order-keys';
 import type { SeenOrder } from '../../../src/mpc/seen-orders';
 import { areOrdersCompared } from '../../../src/orders/reconcile-required';
-import type { AskForOrders } from '../../../src/orders/node-orders';
 import { ConfigError } from '../../../src/platform/config';
 import { GatewayError } from '../../../src/platform/errors';
 import { houseClientId } from '../../../src/platform/house';
 import { newId } from '../../../src/platform/ids';
 import { formatAmount } from '../../../src/platform/money';
-import { getSignedType, typeOfOrder } from '../../../src/signed-types';
 import { acceptTransfer } from '../../../src/transfers/accept/accept';
 import { recordAbandonRequest } from '../../../src/transfers/operate/operator-requests';
 import type { TransferRequest } from '../../../src/transfers/accept/request';
@@ -28,7 +26,7 @@ import { acceptPayment } from '../../../src/x402/sign/accept';
 import { parsePayment } from '../../../src/x402/sign/request';
 import { fundAccount, randomAddress, signAs } from '../../factories';
 import { acceptDependencies, createTestLedger, type TestLedger } from '../../ledger';
-import { claimsOf, deployment, forgeOrder, orderHead, orderKeys, signOrder } from '../../orders';
+import { claimsOf, forgeOrder, orderHead, orderKeys, signOrder } from '../../orders';
 import {
   balances,
   begin,
@@ -45,6 +43,7 @@ import {
 import { allowSettling, buildSettler, claim, type Claim, claimBy } from '../x402/settlement-fixture';
 import { type Backup, backUp } from './backup';
 import { useFundedFixture } from './fixture';
+import { reconcileShown } from './reconciling';
 import { newKeyPair } from '../../keys';
 
 type SettlementClaims = ClaimsOf<'settlement'>;
@@ -87,38 +86,8 @@ afterEach(async () => {
 
 const countUsed = () => Promise.resolve(used);
 
-const run = async (options: Partial<ReconcileOptions> = {}): Promise<Reconciliation> => {
-  const answer = (after: number) => {
-    const orders = seen.filter(({ compact }) => claimsOf<OrderClaims>(compact).seq > after);
-    return { newest: seen.at(-1)?.compact ?? null, orders, is_complete: true };
-  };
-  const ask: AskForOrders = (after) =>
-    Promise.resolve([
-      { node: 1, answer: answer(after[1] ?? Infinity) },
-      { node: 2, answer: answer(after[1] ?? Infinity) },
-      { node: 3, problem: 'no response in time' },
-    ]);
-  const keys = await OrderKeys.create(orderKeys, 'ORDER_KEYS');
-  return reconcile({
-    ...{
-      database: restored,
-      ask,
-      keys,
-      deployment,
-      registry,
-      getFamily,
-      getSignedType,
-      typeOfOrder,
-      apply: false,
-      acceptMissing: [],
-      twoNodes: true,
-    },
-    start: ({ txId }) => Promise.resolve(started.push(txId)),
-    countUsed,
-    coverEveryMs: 10,
-    ...options,
-  });
-};
+const run = (options: Partial<ReconcileOptions> = {}): Promise<Reconciliation> =>
+  reconcileShown(restored, seen, { start: ({ txId }) => Promise.resolve(started.push(txId)), countUsed, ...options });
 
 /** Accepts and orders it, so that nodes have seen its order. */
 async function ordered(transfer: TransferRequest): Promise<{ txId: string; unsigned: Hex }> {
@@ -387,7 +356,7 @@ describe('an account of which transfers were accepted as missing', () => {
   async function accepted(): Promise<{ kept: string }> {
     await makeBackup();
     const [lost, kept, last] = [await ordered(request({ amount: '600' })), await ordered(request()), await ordered(request())];
-    // the house's own transactions are never rebuilt
+    // the house has no such account
     const claims = claimsOf<OrderClaims>(seen[2]?.compact ?? '');
     seen[2] = { compact: await signOrder({ ...claims, client_id: houseClientId }), unsigned: last.unsigned };
     await restore();
@@ -762,7 +731,7 @@ describe('a settlement that was ordered after the backup', () => {
     [
       'coins for its payer',
       (it) => ({ ...it, kind: 'gas', settlement: undefined }) as unknown as SettlementClaims,
-      'signed by the house',
+      'gives coins of the house',
     ],
   ])('is not rebuilt for %s, and the gateway stays closed', async (_, change, reason) => {
     await makeBackup();

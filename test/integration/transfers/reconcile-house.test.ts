@@ -1,0 +1,221 @@
+import type { DataSource } from 'typeorm';
+import { getFamily } from '../../../src/chains/families';
+import { withdrawFromSettler } from '../../../src/cli/settler-withdrawals';
+import { verifyLedger } from '../../../src/ledger/verify';
+import type { Hex } from '../../../src/chains/types';
+import type { SigningClaims } from '../../../src/messages/order';
+import type { SeenOrder } from '../../../src/mpc/seen-orders';
+import { SettlerEntity } from '../../../src/settlers/entity';
+import { sendRequestedWithdrawals } from '../../../src/settlers/withdrawals/send';
+import { fundAccount, randomAddress, signAs } from '../../factories';
+import { newKeyPair } from '../../keys';
+import { createTestLedger, type TestLedger } from '../../ledger';
+import { claimsOf, forgeOrder } from '../../orders';
+import { ether, ethereum, type Fixture, include, prepared, registry } from '../ledger/fixture';
+import { allowSettling, buildSettler, claim, claimBy } from '../x402/settlement-fixture';
+import { type Backup, backUp } from './backup';
+import { useFundedFixture } from './fixture';
+import { reconcileShown } from './reconciling';
+
+/** What the house has signed for itself after a backup: once the backup is restored, the rows are as they were. */
+
+jest.setTimeout(120_000);
+
+let fixture: Fixture;
+useFundedFixture((it) => (fixture = it));
+let built: Awaited<ReturnType<typeof buildSettler>>;
+let seen: SeenOrder[];
+let started: string[];
+let backup: Backup | undefined;
+let restored: DataSource | undefined;
+
+beforeEach(async () => {
+  [seen, started, backup, restored] = [[], [], undefined, undefined];
+  built = await buildSettler(fixture.database, ethereum);
+  await fundAccount(fixture.database, built.account, ethereum, 'ETH', ether);
+});
+afterEach(async () => {
+  if (restored) expect(await verifyLedger(restored.manager)).toEqual([]);
+  await restored?.destroy();
+  await backup?.drop();
+});
+
+async function restore(): Promise<{ database: DataSource; ledger: TestLedger }> {
+  if (!backup) throw new Error('there is no backup');
+  const database = (restored = await backup.restore());
+  return { database, ledger: createTestLedger({ database, registry, log: { error: () => undefined, warn: () => undefined } }) };
+}
+const run = (database: DataSource) =>
+  reconcileShown(database, seen, {
+    apply: true,
+    start: ({ txId }) => Promise.resolve(started.push(txId)),
+    countUsed: () => Promise.resolve(0n),
+  });
+
+/** Begun, so that nodes have seen its order. `maxFee`: of the native coin, for a plain payment. */
+async function order(txId: string, maxFee?: bigint): Promise<Hex> {
+  const fees = maxFee === undefined ? {} : { gasLimit: 21_000n, maxFeePerGas: maxFee / 21_000n };
+  const result = await fixture.ledger.beginSigning({ txId, lastAttempt: 0, kind: 'first', prepared: prepared(fees) });
+  if (result.outcome !== 'begun') throw new Error(JSON.stringify(result));
+  seen.push({ compact: result.order, unsigned: result.unsigned });
+  return result.unsigned;
+}
+
+/** Signed, sent, in a final block, and settled. */
+async function execute(at: Pick<Fixture, 'database' | 'ledger'>, txId: string, unsigned: Hex, debited: bigint): Promise<void> {
+  const signatures = signAs(built.wallet, built.account, unsigned);
+  await at.ledger.recordSigned({ txId, attempt: 1, signatures });
+  await at.ledger.markSubmitted({ txId, attempt: 1 });
+  await include({ ...fixture, ...at }, txId, 1, { fee: 21_000n, debited });
+  expect(await at.ledger.settleTransfer({ txId })).toMatchObject({ status: 'CONFIRMED' });
+}
+
+/** What is in no order, by table: times, and what the request alone said. */
+const unknown: Record<string, string[]> = {
+  transactions: ['created_at', 'updated_at', 'signing_begun_at', 'ended_at', 'block_hash'],
+  settler_withdrawals: ['requested_at', 'operator'],
+  settlers: ['draining_since'],
+  transfer_attempts: ['signing_begun_at', 'signed_at', 'broadcast_at', 'block_hash'],
+  reservations: ['reserved_at', 'released_at'],
+  orders: ['issued_at'],
+};
+
+/** All that the database has of one, but what is unknown. `ofRequest`: what else is, of a withdrawal's request. */
+async function rowsOf(database: DataSource, txId: string, ofRequest: string[] = []): Promise<Record<string, unknown[]>> {
+  const read = async (table: string, where: string) =>
+    (
+      await database.query<{ row: unknown }[]>(
+        `select to_jsonb(t) - $2::text[] as row from ${table} t where ${where} order by 1`,
+        [txId, [...(unknown[table] ?? []), ...(table === 'settler_withdrawals' ? ofRequest : [])]],
+      )
+    ).map(({ row }) => row);
+  const ofTransaction = Object.fromEntries(
+    await Promise.all(
+      ['transactions', 'transfer_attempts', 'reservations', 'orders'].map(async (table) => [
+        table,
+        await read(table, 't.tx_id = $1'),
+      ]),
+    ),
+  ) as Record<string, unknown[]>;
+  const ofAccount = '(select account_id from transactions where tx_id = $1)';
+  return {
+    ...ofTransaction,
+    settler_withdrawals: await read('settler_withdrawals', 't.withdrawal_id = $1'),
+    settlers: await read('settlers', `t.account_id = ${ofAccount}`),
+    ledger_accounts: await database.query(
+      `select symbol, available, locked from ledger_accounts where account_id = ${ofAccount} order by symbol`,
+      [txId],
+    ),
+    postings: await database.query(
+      `select kind, seq, line, bucket, symbol, amount, ledger_account_id from ledger_postings join ledger_entries using (posting_id)
+        where tx_id = $1 order by kind, seq, line`,
+      [txId],
+    ),
+  };
+}
+
+describe('a withdrawal from a settler that was ordered after the backup', () => {
+  const database = () => fixture.database;
+
+  async function drain(): Promise<void> {
+    const { settlerId } = built.settler;
+    await database().manager.update(SettlerEntity, { settlerId }, { status: 'DRAINING' });
+    await database().transaction(async (manager) => {
+      await manager.query('set local session_replication_role = replica');
+      await manager.query(`update settlers set draining_since = draining_since - interval '11 seconds'`);
+    });
+  }
+
+  /** Drained, requested, made and ordered, with a backup before one of these steps; all that it has then. */
+  async function lose(before: 'drained' | 'made' | 'ordered', amount?: string) {
+    const step = async (name: typeof before) => {
+      if (name === before) backup = await backUp(database());
+    };
+    const [chains, to] = [{ registry, getFamily }, randomAddress()];
+    await step('drained');
+    await drain();
+    const { tx_id: txId } = await withdrawFromSettler({ database: database(), ...chains, waitMs: 0 }, built.settler.settlerId, {
+      to,
+      ...(amount !== undefined && { amount }),
+    });
+    await step('made');
+    await sendRequestedWithdrawals({ database: database(), ...chains });
+    const [made] = await database().query<[{ amount: string; fee_locked: string }]>(
+      'select amount, fee_locked from transactions where tx_id = $1',
+      [txId],
+    );
+    await step('ordered');
+    const unsigned = await order(txId, BigInt(made.fee_locked));
+    return { txId, unsigned, amount: BigInt(made.amount) };
+  }
+
+  test.each<['drained' | 'made' | 'ordered', string | undefined, string[]]>([
+    // that all was asked for is in no order
+    ['drained', undefined, ['amount']],
+    ['drained', '0.25', []],
+    ['made', undefined, []],
+    ['ordered', undefined, []],
+  ])('and before the backup not %s (amount: %s) is as it was, and ends as it did', async (before, stated, alsoUnknown) => {
+    const { txId, unsigned, amount } = await lose(before, stated);
+    const withdrawn = await rowsOf(database(), txId, alsoUnknown);
+    const copy = await restore();
+
+    expect(await run(copy.database)).toMatchObject({
+      ...{ rows: [{ subject: txId, result: 'rebuilt', orders: 1 }], started: [txId], isOpen: true },
+    });
+    expect(await rowsOf(copy.database, txId, alsoUnknown)).toEqual(withdrawn);
+    expect(await verifyLedger(copy.database.manager)).toEqual([]);
+
+    expect(await run(copy.database)).toMatchObject({ rows: [], isOpen: true });
+    expect(await rowsOf(copy.database, txId, alsoUnknown)).toEqual(withdrawn);
+
+    const again = await copy.ledger.beginSigning({ txId, lastAttempt: 1, kind: 'resume' });
+    expect(again).toMatchObject({ outcome: 'begun', unsigned });
+    await execute(fixture, txId, unsigned, amount);
+    await execute(copy, txId, unsigned, amount);
+    // but for the order with which it went on
+    const [ended, same] = [await rowsOf(database(), txId, alsoUnknown), await rowsOf(copy.database, txId, alsoUnknown)];
+    expect({ ...same, orders: [] }).toEqual({ ...ended, orders: [] });
+  });
+
+  test('is rebuilt beside a settlement of its settler that is open again', async () => {
+    await allowSettling(database(), { clientId: fixture.client.clientId, chain: ethereum.name });
+    const claimed = claimBy(fixture.client.clientId, built.account.address);
+    await claim(database(), claimed);
+    backup = await backUp(database());
+    await execute(fixture, claimed.txId, await order(claimed.txId), 5n);
+    await drain();
+    const lost = await withdrawFromSettler({ database: database(), registry, getFamily, waitMs: 0 }, built.settler.settlerId, {
+      to: randomAddress(),
+      amount: '0.25',
+    });
+    await sendRequestedWithdrawals({ database: database(), registry, getFamily });
+    await order(lost.tx_id, 21_000n * 2_000_000_000n);
+    const copy = await restore();
+    expect(await run(copy.database)).toMatchObject({
+      rows: [
+        { subject: claimed.txId, result: 'rebuilt' },
+        { subject: lost.tx_id, result: 'rebuilt' },
+      ],
+      isOpen: true,
+    });
+    expect(await copy.database.query('select status from settlers')).toEqual([{ status: 'DRAINING' }]);
+    expect(await copy.database.query(`select detail from audit_events where action = 'settler.drained'`)).toEqual([
+      { detail: { was_primary: false, rebuilt: lost.tx_id } },
+    ]);
+  });
+
+  test('that no key of the authoriser has signed rebuilds nothing', async () => {
+    const { txId } = await lose('drained');
+    const [shown] = seen as [SeenOrder];
+    const claims = claimsOf<SigningClaims>(shown.compact);
+    seen = [{ ...shown, compact: await forgeOrder(claims, { key: newKeyPair('ed25519').privateKey }) }];
+    const copy = await restore();
+    expect(await run(copy.database)).toMatchObject({
+      rows: [{ subject: `order:${claims.jti}`, result: 'not rebuilt' }],
+      isOpen: false,
+    });
+    expect(await rowsOf(copy.database, txId)).toEqual(await rowsOf(copy.database, claims.jti));
+    expect(await copy.database.query('select status from settlers')).toEqual([{ status: 'ACTIVE' }]);
+  });
+});
