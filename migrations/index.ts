@@ -65,6 +65,7 @@ import { Rejections0085 } from './0085-rejections';
 import { RedoneTransfers0086 } from './0086-redone-transfers';
 import { NeedsAttention0087 } from './0087-needs-attention';
 import { RebuiltWithdrawals0088 } from './0088-rebuilt-withdrawals';
+import { RebuiltTopUps0089 } from './0089-rebuilt-top-ups';
 import { PooledKeys0070 } from './0070-pooled-keys';
 
 /** In this order. A released migration is never edited: a change is a new file. */
@@ -137,4 +138,5 @@ export const migrations = [
   RedoneTransfers0086,
   NeedsAttention0087,
   RebuiltWithdrawals0088,
+  RebuiltTopUps0089,
 ];

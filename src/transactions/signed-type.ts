@@ -25,7 +25,12 @@ export interface RebuiltTransaction {
 export type RebuiltRow = Pick<TransactionEntity, 'txId' | 'chain' | 'fromAddress' | 'toAddress' | 'amount'> & {
   accountId: string;
   toAddressKey: string;
+  /** When its first attempt was, by its order, in whole seconds. */
+  orderedAt: Date;
 };
+
+/** What else the row of a rebuilt transaction says. */
+export type RebuiltColumns = Partial<Pick<TransactionEntity, 'parentTxId'>>;
 
 type RuledFamily = Pick<FamilyCodec, 'rules' | 'settlementRules'>;
 
@@ -64,10 +69,10 @@ export interface SignedType {
    */
   findDifference?(manager: EntityManager, transaction: TransactionEntity, built: BuiltTransaction): Promise<string | null>;
   /**
-   * Stores what has to be there before the row of a transaction that is rebuilt. Absent: nothing has to be.
+   * Stores what has to be there before the row of a transaction that is rebuilt, and finds what is in no order. Absent: nothing.
    * @throws GatewayError business_error with the reason why it cannot be rebuilt.
    */
-  prepareRebuild?(manager: EntityManager, row: RebuiltRow): Promise<void>;
+  prepareRebuild?(manager: EntityManager, row: RebuiltRow): Promise<RebuiltColumns>;
   /**
    * Stores what is kept beside the transaction, from its bytes alone: of one that is rebuilt after the database was restored. Absent:
    * nothing is.

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { audit } from '../../audit/log';
 import { GatewayError } from '../../platform/errors';
-import type { RebuiltRow } from '../../transactions/signed-type';
+import type { RebuiltColumns, RebuiltRow } from '../../transactions/signed-type';
 import { SettlerEntity } from '../entity';
 import { storeWithdrawal } from './request';
 
@@ -13,7 +13,7 @@ const rebuiltBy = 'reconcile';
  * drained; whether it was resumed later is in no order either.
  * @throws GatewayError business_error when its account is of no settler.
  */
-export async function rebuildRequest(manager: EntityManager, row: RebuiltRow): Promise<void> {
+export async function rebuildRequest(manager: EntityManager, row: RebuiltRow): Promise<RebuiltColumns> {
   const { txId: withdrawalId, chain, accountId, fromAddress, toAddress, toAddressKey, amount } = row;
   const settler = await manager.findOneBy(SettlerEntity, { chain, accountId });
   if (!settler) throw new GatewayError('business_error', `the settler ${fromAddress} is not in the database`);
@@ -21,7 +21,7 @@ export async function rebuildRequest(manager: EntityManager, row: RebuiltRow): P
   const [requested] = await manager.query<unknown[]>('select 1 from settler_withdrawals where withdrawal_id = $1', [
     withdrawalId,
   ]);
-  if (requested) return;
+  if (requested) return {};
   if (status === 'ACTIVE') {
     await manager.update(SettlerEntity, { settlerId }, { status: 'DRAINING', isPrimary: false });
     await audit(manager, {
@@ -30,4 +30,5 @@ export async function rebuildRequest(manager: EntityManager, row: RebuiltRow): P
     });
   }
   await storeWithdrawal(manager, { withdrawalId, settlerId, toAddress, toAddressKey, amount, operator: rebuiltBy });
+  return {};
 }

@@ -7,7 +7,7 @@ import type { SigningClaims } from '../../messages/order';
 import { TransactionEntity } from '../../transactions/entity';
 import type { GetSignedType } from '../../transactions/signed-type';
 import { changeState, findAnyForUpdate, isEnded } from '../../transactions/state';
-import { settlementType, topUpType, type TransactionType } from '../../transactions/types';
+import { settlementType, type TransactionType } from '../../transactions/types';
 import { placeTransferHold } from '../hold';
 import { toNewRow } from '../accept/new-row';
 import { loadAttempts } from '../load-attempts';
@@ -43,7 +43,6 @@ export async function rebuildTransfer(
   const isSettlement = stored
     ? stored.transactionType === settlementType
     : byAttempt.some(({ claims }) => getSettled(claims) !== undefined);
-  if (byAttempt.some(({ claims }) => claims.kind === 'gas') || stored?.transactionType === topUpType) throw cannot(isTopUp);
   const source = await findSource(manager, deps, first.claims);
   if (stored && isEnded(stored)) throw cannot(`the database says that it is ${stored.status}`);
   await assertComplete(manager, byAttempt);
@@ -59,10 +58,6 @@ export async function rebuildTransfer(
   await moveToSigning(manager, transfer, first.claims);
   for (const order of byAttempt) await storeAttempt(manager, source, transfer.txId, order);
 }
-
-const isTopUp =
-  'it gives coins of the house to a payer, and no order names the settlement that they were given for; once the chain has shown what ' +
-  'became of it, accept it as missing';
 
 /** One that is unknown may be the one that the chain executes. */
 async function assertComplete(manager: EntityManager, orders: readonly KnownOrder[]): Promise<void> {
@@ -119,11 +114,11 @@ async function insertTransfer(
   const transactionType = typeOfOrder(payment.kind);
   const row = toNewRow({ txId, transactionType, chain, account, token, assetId, to, amount, feeLocked });
   const signedType = getSignedType(transactionType);
-  await signedType.prepareRebuild?.(manager, row);
+  const columns = await signedType.prepareRebuild?.(manager, { ...row, orderedAt: new Date(payment.iat * 1000) });
   const { memo = null } = payment;
   // what was ordered had been allowed
   const allowsProgram = family.hasProgramAddresses === true;
-  await manager.insert(TransactionEntity, { ...row, memo, memoOnChain: memo !== null, allowsProgram });
+  await manager.insert(TransactionEntity, { ...row, ...columns, memo, memoOnChain: memo !== null, allowsProgram });
   const described = family.describe(findBytes(family, payment, known.bytes));
   await signedType.rebuild?.(manager, { txId, clientId }, { chain, described, feeBound: feeLocked });
   await placeTransferHold(manager, { txId, source: { asset, native }, amount, feeLocked });

@@ -8,6 +8,7 @@ import { toDestination } from '../../transfers/destination';
 import { refuse, refuseByRule } from '../../transfers/sign/not-begun';
 import { getAccount } from '../../transfers/sign/signers';
 import { payerListedReason } from './fund-payer';
+import { findParent } from './rebuild-top-up';
 import { minLeftMs, settlementTimeLeft } from './time-left';
 
 /** Coins of the house for the fee of an approval that a payer has signed; of use only before its settlement. */
@@ -23,6 +24,7 @@ export const topUp: SignedType = {
   },
   assertMayContinue: assertIsNeeded,
   timeLeft,
+  prepareRebuild: findParent,
 };
 
 async function assertIsNeeded(manager: EntityManager, transaction: TransactionEntity): Promise<void> {
@@ -37,9 +39,9 @@ async function assertNotListed(manager: EntityManager, transaction: TransactionE
     refuseByRule('address_blacklisted', payerListedReason);
 }
 
-/** None once its settlement has ended: its nonce is not kept for coins that nobody needs. */
-async function timeLeft(manager: EntityManager, transaction: TransactionEntity): Promise<number> {
-  const parentTxId = getParent(transaction);
+/** None once its settlement has ended, or was lost with a database: its nonce is not kept for coins that nobody needs. */
+async function timeLeft(manager: EntityManager, { parentTxId }: TransactionEntity): Promise<number> {
+  if (parentTxId === null) return 0;
   return isEnded(await findTransaction(manager, parentTxId)) ? 0 : settlementTimeLeft(manager, parentTxId);
 }
 

@@ -7,12 +7,21 @@ import type { SigningClaims } from '../../../src/messages/order';
 import type { SeenOrder } from '../../../src/mpc/seen-orders';
 import { SettlerEntity } from '../../../src/settlers/entity';
 import { sendRequestedWithdrawals } from '../../../src/settlers/withdrawals/send';
+import { fundPayer } from '../../../src/x402/settlement/fund-payer';
 import { fundAccount, randomAddress, signAs } from '../../factories';
 import { newKeyPair } from '../../keys';
 import { createTestLedger, type TestLedger } from '../../ledger';
 import { claimsOf, forgeOrder } from '../../orders';
 import { ether, ethereum, type Fixture, include, prepared, registry } from '../ledger/fixture';
-import { allowSettling, buildSettler, claim, claimBy } from '../x402/settlement-fixture';
+import {
+  allowSettling,
+  buildSettler,
+  claim,
+  type Claim,
+  claimBy,
+  insertSettlement,
+  insertTransaction,
+} from '../x402/settlement-fixture';
 import { type Backup, backUp } from './backup';
 import { useFundedFixture } from './fixture';
 import { reconcileShown } from './reconciling';
@@ -80,13 +89,17 @@ const unknown: Record<string, string[]> = {
   orders: ['issued_at'],
 };
 
-/** All that the database has of one, but what is unknown. `ofRequest`: what else is, of a withdrawal's request. */
-async function rowsOf(database: DataSource, txId: string, ofRequest: string[] = []): Promise<Record<string, unknown[]>> {
+/** All that the database has of one, but what is unknown. `also`: what else is, by table. */
+async function rowsOf(
+  database: DataSource,
+  txId: string,
+  also: Record<string, string[]> = {},
+): Promise<Record<string, unknown[]>> {
   const read = async (table: string, where: string) =>
     (
       await database.query<{ row: unknown }[]>(
         `select to_jsonb(t) - $2::text[] as row from ${table} t where ${where} order by 1`,
-        [txId, [...(unknown[table] ?? []), ...(table === 'settler_withdrawals' ? ofRequest : [])]],
+        [txId, [...(unknown[table] ?? []), ...(also[table] ?? [])]],
       )
     ).map(({ row }) => row);
   const ofTransaction = Object.fromEntries(
@@ -149,12 +162,12 @@ describe('a withdrawal from a settler that was ordered after the backup', () => 
     return { txId, unsigned, amount: BigInt(made.amount) };
   }
 
-  test.each<['drained' | 'made' | 'ordered', string | undefined, string[]]>([
+  test.each<['drained' | 'made' | 'ordered', string | undefined, Record<string, string[]>]>([
     // that all was asked for is in no order
-    ['drained', undefined, ['amount']],
-    ['drained', '0.25', []],
-    ['made', undefined, []],
-    ['ordered', undefined, []],
+    ['drained', undefined, { settler_withdrawals: ['amount'] }],
+    ['drained', '0.25', {}],
+    ['made', undefined, {}],
+    ['ordered', undefined, {}],
   ])('and before the backup not %s (amount: %s) is as it was, and ends as it did', async (before, stated, alsoUnknown) => {
     const { txId, unsigned, amount } = await lose(before, stated);
     const withdrawn = await rowsOf(database(), txId, alsoUnknown);
@@ -207,15 +220,146 @@ describe('a withdrawal from a settler that was ordered after the backup', () => 
 
   test('that no key of the authoriser has signed rebuilds nothing', async () => {
     const { txId } = await lose('drained');
-    const [shown] = seen as [SeenOrder];
-    const claims = claimsOf<SigningClaims>(shown.compact);
-    seen = [{ ...shown, compact: await forgeOrder(claims, { key: newKeyPair('ed25519').privateKey }) }];
-    const copy = await restore();
-    expect(await run(copy.database)).toMatchObject({
-      rows: [{ subject: `order:${claims.jti}`, result: 'not rebuilt' }],
-      isOpen: false,
-    });
-    expect(await rowsOf(copy.database, txId)).toEqual(await rowsOf(copy.database, claims.jti));
-    expect(await copy.database.query('select status from settlers')).toEqual([{ status: 'ACTIVE' }]);
+    await rebuildsNothing(txId);
+    expect(await restored?.query('select status from settlers')).toEqual([{ status: 'ACTIVE' }]);
   });
 });
+
+describe('coins for a payer that were ordered after the backup', () => {
+  const database = () => fixture.database;
+  const given = ether / 1_000n;
+  const clientId = () => fixture.client.clientId;
+
+  beforeEach(() =>
+    database().query(
+      `insert into x402_policies (client_id, chain, is_enabled, sponsors_permit, sponsors_approval, top_up_per_day)
+       values ($1, 'ethereum', true, false, true, $2)`,
+      [clientId(), ether.toString()],
+    ),
+  );
+
+  /** A settlement whose payer lacks coins for its approval. */
+  async function accept(changes: Partial<Claim> = {}): Promise<Claim> {
+    const claimed = claimBy(clientId(), built.account.address, changes);
+    const { txId, token, payer } = claimed;
+    await database().transaction(async (manager) => {
+      await insertTransaction(manager, claimed);
+      await insertSettlement(manager, claimed);
+      await manager.query('set local session_replication_role = replica');
+      await manager.query(`update x402_settlements set sponsoring = 'erc20_approval' where tx_id = $1`, [txId]);
+      await manager.query('set local session_replication_role = origin');
+      await manager.query(
+        `insert into x402_approvals (tx_id, client_id, chain, contract_address, payer, raw, tx_hash, nonce, top_up, fee_bound)
+         values ($1, $2, 'ethereum', $3, $4, '0x00', '0x00', 0, $5, 1000)`,
+        [txId, clientId(), token, payer, given.toString()],
+      );
+    });
+    return claimed;
+  }
+
+  /** Made for it; its tx_id. */
+  async function make(settlementId: string): Promise<string> {
+    await fundPayer({ database: database(), registry, getFamily }, { txId: settlementId });
+    const [row] = await database().query<[{ tx_id: string }]>(
+      `select tx_id from transactions where parent_tx_id = $1 and transaction_type = 'GAS_TOPUP'`,
+      [settlementId],
+    );
+    return row.tx_id;
+  }
+  const orderMade = async (txId: string): Promise<Hex> => {
+    const [row] = await database().query<[{ fee_locked: string }]>('select fee_locked from transactions where tx_id = $1', [
+      txId,
+    ]);
+    return order(txId, BigInt(row.fee_locked));
+  };
+  const costs = (of: DataSource) => of.query<object[]>('select sum(fees) as fees, sum(given) as given from x402_costs');
+
+  type Step = 'accepted' | 'made' | 'ordered';
+  async function lose(before: Step) {
+    const step = async (name: Step) => {
+      if (name === before) backup = await backUp(database());
+    };
+    await step('accepted');
+    const { txId: settlementId } = await accept();
+    await step('made');
+    const txId = await make(settlementId);
+    await step('ordered');
+    return { txId, settlementId, unsigned: await orderMade(txId) };
+  }
+
+  test.each<[Step, Record<string, string[]>]>([
+    // its settlement is lost
+    ['accepted', { transactions: ['parent_tx_id'] }],
+    ['made', {}],
+    ['ordered', {}],
+  ])('and before the backup not %s are as they were, and end as they did', async (before, alsoUnknown) => {
+    const { txId, settlementId, unsigned } = await lose(before);
+    const lost = await rowsOf(database(), txId, alsoUnknown);
+    const copy = await restore();
+
+    expect(await run(copy.database)).toMatchObject({
+      ...{ rows: [{ subject: txId, result: 'rebuilt', orders: 1 }], started: [txId], isOpen: true },
+    });
+    expect(await rowsOf(copy.database, txId, alsoUnknown)).toEqual(lost);
+    expect(await copy.database.query('select parent_tx_id from transactions where tx_id = $1', [txId])).toEqual([
+      { parent_tx_id: before === 'accepted' ? null : settlementId },
+    ]);
+    expect(await run(copy.database)).toMatchObject({ rows: [], isOpen: true });
+    expect(await rowsOf(copy.database, txId, alsoUnknown)).toEqual(lost);
+
+    await execute(fixture, txId, unsigned, given);
+    await execute(copy, txId, unsigned, given);
+    expect(await rowsOf(copy.database, txId, alsoUnknown)).toEqual(await rowsOf(database(), txId, alsoUnknown));
+    if (before === 'accepted') return;
+    expect(await costs(copy.database)).toEqual(await costs(database()));
+    // nothing is given twice
+    await fundPayer({ database: copy.database, registry, getFamily }, { txId: settlementId });
+    expect(await copy.database.query(`select from transactions where transaction_type = 'GAS_TOPUP'`)).toHaveLength(1);
+  });
+
+  test('and whose settlement is lost are not sent again, but cancelled', async () => {
+    const { txId } = await lose('accepted');
+    const { database: copy, ledger } = await restore();
+    await run(copy);
+    const refused = { outcome: 'refused', code: 'expired' };
+    expect(await ledger.beginSigning({ txId, lastAttempt: 1, kind: 'resume' })).toMatchObject(refused);
+    const fees = { gasLimit: 21_000n, maxFeePerGas: 8_000_000_000n };
+    expect(await ledger.beginSigning({ txId, lastAttempt: 1, kind: 'cancellation', prepared: prepared(fees) })).toMatchObject({
+      outcome: 'begun',
+      kind: 'cancellation',
+    });
+  });
+
+  test('are not rebuilt where two settlements wait for just these', async () => {
+    const { txId: settlementId, payer } = await accept();
+    await accept({ payer, token: randomAddress() });
+    backup = await backUp(database());
+    const txId = await make(settlementId);
+    await orderMade(txId);
+    const { database: copy } = await restore();
+    expect(await run(copy)).toMatchObject({
+      rows: [{ subject: txId, result: 'not rebuilt', reason: expect.stringContaining('several settlements') }],
+      isOpen: false,
+    });
+    expect(await copy.query('select from transactions where tx_id = $1', [txId])).toEqual([]);
+  });
+
+  test('that no key of the authoriser has signed are not rebuilt', async () => {
+    const { txId } = await lose('made');
+    await rebuildsNothing(txId);
+  });
+});
+
+/** Its order, signed by somebody else, keeps the gateway closed, and nothing of it is stored. */
+async function rebuildsNothing(txId: string): Promise<void> {
+  const [shown] = seen as [SeenOrder];
+  const claims = claimsOf<SigningClaims>(shown.compact);
+  seen = [{ ...shown, compact: await forgeOrder(claims, { key: newKeyPair('ed25519').privateKey }) }];
+  const { database } = await restore();
+  expect(await run(database)).toMatchObject({
+    rows: [{ subject: `order:${claims.jti}`, result: 'not rebuilt' }],
+    isOpen: false,
+  });
+  // as of an id that nothing has
+  expect(await rowsOf(database, txId)).toEqual(await rowsOf(database, claims.jti));
+}

@@ -729,9 +729,9 @@ describe('a settlement that was ordered after the backup', () => {
       'is not in the database',
     ],
     [
-      'coins for its payer',
+      'a token that the house gives to its payer',
       (it) => ({ ...it, kind: 'gas', settlement: undefined }) as unknown as SettlementClaims,
-      'gives coins of the house',
+      'not what a payer lacks',
     ],
   ])('is not rebuilt for %s, and the gateway stays closed', async (_, change, reason) => {
     await makeBackup();
