@@ -5,10 +5,12 @@ import { verifyLedger } from '../../../src/ledger/verify';
 import type { Hex } from '../../../src/chains/types';
 import type { SigningClaims } from '../../../src/messages/order';
 import type { SeenOrder } from '../../../src/mpc/seen-orders';
+import { newId } from '../../../src/platform/ids';
 import { SettlerEntity } from '../../../src/settlers/entity';
 import { sendRequestedWithdrawals } from '../../../src/settlers/withdrawals/send';
 import { fundPayer } from '../../../src/x402/settlement/fund-payer';
 import { fundAccount, randomAddress, signAs } from '../../factories';
+import { openDatabase } from '../../stack/database';
 import { newKeyPair } from '../../keys';
 import { createTestLedger, type TestLedger } from '../../ledger';
 import { claimsOf, forgeOrder } from '../../orders';
@@ -342,6 +344,27 @@ describe('coins for a payer that were ordered after the backup', () => {
       isOpen: false,
     });
     expect(await copy.query('select from transactions where tx_id = $1', [txId])).toEqual([]);
+  });
+
+  test('without a settlement are rebuilt by the owner alone: the worker is refused', async () => {
+    const txId = await make((await accept()).txId);
+    const worker = await openDatabase((await fixture.logins()).gateway_worker);
+    const again = (parent: string) =>
+      worker.query(
+        `insert into transactions (tx_id, client_id, wallet_id, account_id, asset_id, chain, transaction_type, from_address, to_address,
+           to_address_key, token_symbol, decimals, amount, fee_symbol, fee_decimals, fee_locked, status, required_confirmations, parent_tx_id)
+         select $2, client_id, wallet_id, account_id, asset_id, chain, transaction_type, from_address, to_address,
+           to_address_key, token_symbol, decimals, amount, fee_symbol, fee_decimals, fee_locked, status, required_confirmations, ${parent}
+           from transactions where tx_id = $1`,
+        [txId, newId()],
+      );
+    try {
+      await expect(again('null')).rejects.toThrow(/not what a payer lacks/);
+      // past that rule, it is one for each settlement
+      await expect(again('parent_tx_id')).rejects.toThrow(/top_ups_by_parent/);
+    } finally {
+      await worker.destroy();
+    }
   });
 
   test('that no key of the authoriser has signed are not rebuilt', async () => {
