@@ -8,10 +8,12 @@ const root = path.resolve(__dirname, '..');
 const entry = path.join(root, 'dist', 'src', 'cli', 'index.js');
 const devFolder = process.env.GATEWAY_DEV_DIR ?? path.join(root, '.dev');
 const stackFile = path.join(devFolder, 'stack.json');
+/** Commands for which no variable is set by a stack. */
+const ofDeployments = ['setup', 'mpc'];
 
 if (!process.env.DATABASE_URL && !process.env.DATABASE_URL_FILE) {
   if (existsSync(stackFile)) useStack(JSON.parse(readFileSync(stackFile, 'utf8')));
-  else process.on('exit', sayHowToStart);
+  else if (!ofDeployments.includes(process.argv[2])) process.on('exit', sayHowToStart);
 }
 
 if (existsSync(entry)) {

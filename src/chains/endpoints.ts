@@ -76,11 +76,12 @@ export class EndpointList<E extends Endpoint> {
   }
 
   /**
-   * What a node refuses another one may know: any error of the work but a GatewayError has the next endpoint asked.
+   * What a node refuses another one may know: any error of the work but a GatewayError has the next endpoint asked. The one that could do it is
+   * asked first from then on, where `isPreferable` does not say otherwise.
    * @throws GatewayError chain_unavailable when no endpoint could do the work, with an EndpointFault as its cause where one could not be
    * used; not_estimated where the work has thrown NotEstimated; GatewayErrors of the work.
    */
-  async run<T>(work: (endpoint: E) => Promise<T>): Promise<T> {
+  async run<T>(work: (endpoint: E) => Promise<T>, isPreferable = () => true): Promise<T> {
     const failures: Failure[] = [];
     for (let step = 0; step < this.endpoints.length; step += 1) {
       const index = (this.preferred + step) % this.endpoints.length;
@@ -91,7 +92,7 @@ export class EndpointList<E extends Endpoint> {
         isIdentified = true;
         const result = await work(endpoint);
         // the first one stays preferred by itself, unless a comparison has found meanwhile that it is the odd one out
-        if (step > 0) this.preferred = index;
+        if (step > 0 && isPreferable()) this.preferred = index;
         return result;
       } catch (error) {
         if (error instanceof GatewayError) throw error;

@@ -9,7 +9,7 @@ interface KnownRefusal {
   reason: string;
   /** Another node may take it, or this one later; `price`: or at a higher one. Absent: these bytes are refused for good. */
   passing?: 'price' | 'view';
-  /** Refused for good, and by what the operator of this node has set: another one may take it. */
+  /** Refused for good, and by what the operator of this node has set, or the node has seen: another one may take it. */
   isOfNode?: boolean;
 }
 
@@ -25,7 +25,7 @@ export const toUnknownRefusal = (code: number | string, message: string): Offere
 });
 
 interface Endpoints<E> {
-  run<T>(work: (endpoint: E) => Promise<T>): Promise<T>;
+  run<T>(work: (endpoint: E) => Promise<T>, isPreferable?: () => boolean): Promise<T>;
 }
 
 /**
@@ -35,6 +35,8 @@ interface Endpoints<E> {
  */
 export async function offer<E>(endpoints: Endpoints<E>, send: (endpoint: E) => Promise<Offered>): Promise<BroadcastOutcome> {
   const refusals: BroadcastOutcome[] = [];
+  // a node that takes what another one has refused for good may be the one that lags: it is no better one to ask first
+  const isPreferable = () => refusals.every(({ outcome }) => outcome === 'waiting');
   try {
     return await endpoints.run(async (endpoint) => {
       const said = await send(endpoint);
@@ -43,7 +45,7 @@ export async function offer<E>(endpoints: Endpoints<E>, send: (endpoint: E) => P
       if (!mayTakeElsewhere) return refusal;
       refusals.push(refusal);
       throw new Error(refusal.reason);
-    });
+    }, isPreferable);
   } catch (error) {
     const waiting = refusals.filter((refusal) => refusal.outcome === 'waiting');
     const refusal = waiting.find(({ passing }) => passing !== 'unknown') ?? waiting[0] ?? refusals[0];

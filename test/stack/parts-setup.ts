@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
-import { freemem, tmpdir } from 'node:os';
+import { accessSync, chmodSync, constants, mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { randomPassword } from '../../src/cli/setup/new-secrets';
 import { isPostgresReady, postgresHome, preparePostgres } from '../../dev/postgres';
@@ -27,14 +27,18 @@ export default async function setUp(): Promise<void> {
 }
 
 const memoryFolder = '/dev/shm';
-/** The run's databases are gone with their tests: a few of 12 MB exist at a time, and the log of what is written to them. */
-const neededBytes = 2 * 2 ** 30;
+/** Most tests have a database of 12 MB, which is gone with them; one inserts ten million rows. */
+const neededBytes = 6 * 2 ** 30;
 
 /** Where a copy of the template costs a tenth: it has 700 files, which a file system on a disk takes some 300 ms of processor time to create. */
 function databaseFolder(): string {
-  if (!existsSync(memoryFolder)) return tmpdir();
-  const { bavail, bsize } = statfsSync(memoryFolder);
-  return Math.min(bavail * bsize, freemem()) >= neededBytes ? memoryFolder : tmpdir();
+  try {
+    accessSync(memoryFolder, constants.W_OK);
+    const { bavail, bsize } = statfsSync(memoryFolder);
+    return Math.min(bavail * bsize, process.availableMemory()) >= neededBytes ? memoryFolder : tmpdir();
+  } catch {
+    return tmpdir();
+  }
 }
 
 /** One real Postgres for the whole run, without fsync; it ends with the run (see Reaper). */

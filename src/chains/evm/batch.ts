@@ -16,6 +16,7 @@ interface Response {
 }
 
 interface Waiting {
+  id: number;
   method: string;
   params: unknown[];
   resolve: (result: unknown) => void;
@@ -35,6 +36,10 @@ export class DoubtfulRefusal extends NoAnswer {
   }
 }
 
+let lastId = 0;
+/** No two calls have the same: what is in front of a node has ids of its own, often 0, for what it says of a whole request. */
+const nextId = (): number => (lastId += 1);
+
 /** A failed request is made once more. */
 const retries = 1;
 const retryDelayMs = 150;
@@ -53,7 +58,7 @@ export function createBatchedCall(post: Post, batchSize: number): RpcCall {
   };
   return <T>(method: string, params: unknown[]) =>
     new Promise<T>((resolve, reject) => {
-      waiting.push({ method, params, resolve: resolve as Waiting['resolve'], reject });
+      waiting.push({ id: nextId(), method, params, resolve: resolve as Waiting['resolve'], reject });
       if (waiting.length === batchSize) flush();
       else if (waiting.length === 1) setImmediate(() => waiting.length > 0 && flush());
     });
@@ -62,19 +67,25 @@ export function createBatchedCall(post: Post, batchSize: number): RpcCall {
 /** A call in an HTTP request of its own. */
 export const createSingleCall =
   (post: Post): RpcCall =>
-  async <T>(method: string, params: unknown[]) =>
-    (await withRetry(async () => readResult(await exchange(post, toRequest(method, params, 0))))) as T;
+  async <T>(method: string, params: unknown[]) => {
+    const id = nextId();
+    try {
+      return (await withRetry(async () => readResult(await exchange(post, toRequest({ id, method, params }))))) as T;
+    } catch (error) {
+      throw toErrorOf(id, error);
+    }
+  };
 
 async function send(post: Post, batch: Waiting[]): Promise<void> {
   try {
-    const body = batch.map(({ method, params }, id) => toRequest(method, params, id));
+    const body = batch.map(toRequest);
     const responses = await withRetry(() => exchange(post, body));
     // an endpoint that refuses the batch as a whole answers with one error
     if (!Array.isArray(responses)) throw toError(responses as Response | null);
     const byId = new Map(responses.map((response: Response) => [response.id, response]));
-    batch.forEach(({ resolve, reject }, id) => settle(byId.get(id), resolve, reject));
+    for (const { id, resolve, reject } of batch) settle(byId.get(id), resolve, reject);
   } catch (error) {
-    batch.forEach(({ reject }, id) => reject(error instanceof BadStatus ? error.about(id) : error));
+    for (const { id, reject } of batch) reject(toErrorOf(id, error));
   }
 }
 
@@ -86,15 +97,15 @@ function settle(response: Response | undefined, resolve: Waiting['resolve'], rej
   }
 }
 
-const toRequest = (method: string, params: unknown[], id: number) => ({ jsonrpc: '2.0', id, method, params });
+const toRequest = ({ id, method, params }: Pick<Waiting, 'id' | 'method' | 'params'>) => ({ jsonrpc: '2.0', id, method, params });
 
 /** Of an endpoint that limits requests: what it sends with that is about none of them. */
-const limitsRequests = 429;
+const tooManyRequests = 429;
 
 /** One that limits requests, or has failed before it could answer. */
-const saysNothing = (status: number): boolean => status === limitsRequests || status >= 500;
+const saysNothing = (status: number): boolean => status === tooManyRequests || status >= 500;
 
-/** The status says that the endpoint has failed, whatever is in the answer. */
+/** No usable answer to a whole request. */
 class BadStatus extends NoAnswer {
   constructor(
     status: number,
@@ -103,13 +114,14 @@ class BadStatus extends NoAnswer {
     super(`no result (HTTP ${status})`);
   }
 
-  /** For the call with this id of the request. */
   about(id: number): NoAnswer {
     const responses = [this.said].flat() as (Response | null | undefined)[];
     const refusal = toRefusal(responses.find((response) => response?.id === id));
     return refusal ? new DoubtfulRefusal(this.message, refusal) : this;
   }
 }
+
+const toErrorOf = (id: number, error: unknown): unknown => (error instanceof BadStatus ? error.about(id) : error);
 
 /**
  * @throws BadStatus without JSON, and with a status that says nothing about the request; NodeRefusal for a JSON-RPC error that answers all of a
@@ -120,7 +132,7 @@ async function exchange(post: Post, body: object): Promise<unknown> {
   const said = parse(text);
   if (status === 200 && said !== undefined) return said;
   const refusal = saysNothing(status) || Array.isArray(said) ? null : toRefusal(said as Response | null | undefined);
-  throw refusal ?? new BadStatus(status, status === limitsRequests ? undefined : said);
+  throw refusal ?? new BadStatus(status, status === tooManyRequests ? undefined : said);
 }
 
 async function withRetry<T>(work: () => Promise<T>): Promise<T> {

@@ -15,8 +15,6 @@ interface Rejection {
   passing?: 'price' | 'view';
   /** Refused for good, and by what this node has seen of the chain: another one may take it. */
   isOfNode?: boolean;
-  /** Said of the node or of what is in front of it as well, without a look at the transaction. */
-  isVague?: boolean;
 }
 
 /**
@@ -71,18 +69,24 @@ const rejections: readonly Rejection[] = [
     pattern: /try again|please retry|temporarily (not |un)available|exceeds the configured cap/i,
     reason: 'the node does not take it for now',
     passing: 'view',
-    isVague: true,
   },
   { pattern: /intrinsic gas|gas limit|exceeds block/i, reason: 'gas limit refused' },
   { pattern: /chain ?id|invalid sender|invalid signature/i, reason: 'signature or chain id refused' },
 ];
+
+/**
+ * What only a node says, of a transaction that it has looked at. The other words above proxies and load balancers say too, of their own queues,
+ * upstreams and accounts.
+ */
+const saidByNodes =
+  /already known|alreadyknown|nonce (is )?too (low|high)|oldnonce|insufficient funds for (gas|transfer|intrinsic)|transaction underpriced|feetoolow|intrinsic gas too low|invalid sender|invalid chain id for signer/i;
 
 const limitsRequests = /rate.?limit|too many requests|request limit|compute units/i;
 
 /**
  * eth_sendRawTransaction. Safe to repeat: bytes that a node already has count as accepted. What is refused for a passing reason is
  * waited for, and so is what is refused in words that nobody knows. The reason is never the node's own message, since nodes repeat
- * calldata in it. With the status of a failure words count that only a node can have said, of these bytes: what is believed then has the
+ * calldata in it. With the HTTP status of a failure only what nodes alone say counts (`saidByNodes`): what is believed then has the
  * transaction asked about, sent again or parked, and nothing unlocked.
  * @throws what the call throws when the node did not respond: the outcome is then unknown and the same bytes are sent again.
  */
@@ -94,7 +98,7 @@ export async function broadcastTo(call: RpcCall, bytes: Hex): Promise<Offered> {
     const refusal = error instanceof DoubtfulRefusal ? error.refusal : error;
     if (!(refusal instanceof NodeRefusal)) throw error;
     const rejection = rejections.find(({ pattern }) => pattern.test(refusal.nodeMessage));
-    if (refusal !== error && (!rejection || rejection.isVague)) throw error;
+    if (refusal !== error && !saidByNodes.test(refusal.nodeMessage)) throw error;
     if (!rejection && (isEndpointTrouble(refusal) || limitsRequests.test(refusal.nodeMessage)))
       throw new Error('the endpoint did not pass it on');
     if (rejection?.mayBeKnown && (await isKnown(call, keccak256(bytes)))) return { outcome: 'accepted' };

@@ -29,10 +29,17 @@ export const encodeLevels = ({ baseFee, priorityFee, gasPrice, l1DataFee }: EvmF
 
 /** @throws GatewayError chain_unavailable for levels that encodeLevels has not made. */
 export function decodeLevels({ baseFee, priorityFee, gasPrice, l1DataFee }: FeeLevels): EvmFeeLevels {
-  const read = (value: unknown) => (typeof value === 'string' && /^\d{1,78}$/.test(value) ? BigInt(value) : null);
-  const [price, dataFee] = [read(gasPrice), read(l1DataFee)];
-  if (price === null || dataFee === null) throw unreadableLevels('an EVM chain');
-  return { baseFee: read(baseFee), priorityFee: read(priorityFee), gasPrice: price, l1DataFee: dataFee };
+  const read = (value: unknown): bigint => {
+    if (typeof value !== 'string' || !/^\d{1,78}$/.test(value)) throw unreadableLevels('an EVM chain');
+    return BigInt(value);
+  };
+  const readOptional = (value: unknown) => (value === null ? null : read(value));
+  return {
+    baseFee: readOptional(baseFee),
+    priorityFee: readOptional(priorityFee),
+    gasPrice: read(gasPrice),
+    l1DataFee: read(l1DataFee),
+  };
 }
 
 /**

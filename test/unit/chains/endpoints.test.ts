@@ -1,5 +1,6 @@
 import { EndpointFault, EndpointList, NotEstimated, orNotEstimated } from '../../../src/chains/endpoints';
 import { NoAnswer } from '../../../src/chains/no-answer';
+import { offer, type Offered } from '../../../src/chains/offer';
 import { loadRegistry } from '../../../src/chains/registry';
 
 const chain = loadRegistry('local', ['ethereum']).get('ethereum');
@@ -36,6 +37,21 @@ describe('a block that endpoints are compared by', () => {
     const list = listOf(...hashes);
     await compare(list, 'a');
     expect(await preferred(list)).toBe('a');
+  });
+});
+
+describe('the endpoint that has taken bytes', () => {
+  const view: Offered = { outcome: 'waiting', reason: 'nonce too high', passing: 'view', mayTakeElsewhere: true };
+  const final: Offered = { outcome: 'rejected', reason: 'nonce too low', mayTakeElsewhere: true };
+
+  test.each<[string, Offered, string]>([
+    ['that the one before was behind for: it is asked first from now on', view, 'b'],
+    ['that the one before has seen the end of: it may be behind, and is not', final, 'a'],
+  ])('%s', async (_, refusal, first) => {
+    const list = listOf('a', 'b');
+    const say = ({ hash }: { hash: string | null }): Offered => (hash === 'a' ? refusal : { outcome: 'accepted' });
+    expect(await offer(list, (endpoint) => Promise.resolve(say(endpoint)))).toEqual({ outcome: 'accepted' });
+    expect(await preferred(list)).toBe(first);
   });
 });
 

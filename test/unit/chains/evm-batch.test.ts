@@ -52,7 +52,7 @@ test('an error of one call is that of no other; one for all is that of each', as
 test.each<[string, (requests: Request[]) => unknown, number]>([
   ['no JSON', () => '<html>', 200],
   ['another status', () => [], 503],
-  ['nothing for the call', () => [{ id: 7, result: 1 }], 200],
+  ['nothing for the call', () => [{ id: -7, result: 1 }], 200],
   ['null', () => null, 200],
 ])('%s is no answer', async (_, answer, status) => {
   const failure: unknown = await createBatchedCall(node(answer, status).post, 10)('m', ['0xsecret']).catch(

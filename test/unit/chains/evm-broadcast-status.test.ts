@@ -48,8 +48,8 @@ const believed = [
 
 describe.each([400, 500])('HTTP %d', (status) => {
   test.each(believed)('with "%s" about the bytes: that is what the node says', async (message, said) => {
-    const answers = await Promise.all([true, false].map((asArray) => broadcast(status, own(message), { asArray })));
-    expect(answers).toMatchObject([said, said]);
+    const ways: Node[] = [{ asArray: true }, { asArray: false }, { isBatch: false }];
+    expect(await Promise.all(ways.map((way) => broadcast(status, own(message), way)))).toMatchObject([said, said, said]);
   });
 
   test.each(['already known', 'nonce too low', 'transaction underpriced'])(
@@ -62,11 +62,16 @@ test.each<[string, number, Say]>([
   ['without a response', 500, () => undefined],
   ['for all calls, and so perhaps not by a node', 500, () => ({ id: null, error: refusal('invalid sender') })],
   ['about another call', 500, ({ id }) => ({ id: id + 1, error: refusal('invalid sender') })],
+  ['with an id that stands for none', 500, () => ({ id: 0, error: refusal('invalid sender') })],
   [
     'as what is there for every call while an endpoint is down',
     503,
     own('service temporarily unavailable, please retry', -32603),
   ],
+  ['of a proxy without a node behind it', 502, own('no healthy upstream for chain id 1')],
+  ['of a proxy that keeps no more connections', 503, own('connection pool is full')],
+  ['of a proxy with a queue', 503, own('too many pending requests')],
+  ['of a provider that is not paid', 500, own('insufficient balance')],
   ['in words that nobody knows', 500, own('Oops')],
   ['with a result', 500, ({ id }) => ({ id, result: '0x01' })],
   ['about the rate of requests', 429, own('account limit exceeded')],

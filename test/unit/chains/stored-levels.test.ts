@@ -15,3 +15,15 @@ test.each(names)('of %s: the fees are not known, which passes, and is no fault o
   for (const levels of stored)
     expect(() => fees.bound(chain, chain.native, levels)).toThrow(expect.objectContaining({ code: 'chain_unavailable' }));
 });
+
+test.each(['baseFee', 'priorityFee', 'gasPrice', 'l1DataFee'])(
+  'of an EVM chain, where %s alone cannot be read: the same',
+  (name) => {
+    const chain = loadRegistry('local', ['ethereum']).get('ethereum');
+    const levels: FeeLevels = { baseFee: '7', priorityFee: '1', gasPrice: '8', l1DataFee: '0' };
+    const bound = (stored: FeeLevels) => getFamily(chain.family).fees.bound(chain, chain.native, stored);
+    expect(() => bound(levels)).not.toThrow();
+    for (const other of ['0x7', 7, undefined] as string[])
+      expect(() => bound({ ...levels, [name]: other })).toThrow(expect.objectContaining({ code: 'chain_unavailable' }));
+  },
+);

@@ -1,5 +1,5 @@
 import { ECDH, randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { HDKey } from '@scure/bip32';
 import { hexToBytes, keccak256, recoverAddress, toHex, type Hex } from 'viem';
@@ -245,9 +245,11 @@ describe('threads', () => {
   /** Nice values of the threads of this process, by thread (proc_pid_stat(5): the 19th field). */
   const niceness = () =>
     new Map(
-      readdirSync('/proc/self/task').map((thread) => {
-        const stat = readFileSync(`/proc/self/task/${thread}/stat`, 'utf8');
-        return [thread, Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16])] as const;
+      readdirSync('/proc/self/task').flatMap((thread) => {
+        const file = `/proc/self/task/${thread}/stat`;
+        // one may have ended meanwhile
+        const stat = existsSync(file) ? readFileSync(file, 'utf8') : '';
+        return stat === '' ? [] : [[thread, Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16])] as const];
       }),
     );
 
