@@ -289,6 +289,11 @@ describe('the database', () => {
           [fields.tx_id, fields.to_address, fields.to_address_key, fields.amount, built.account.accountId],
         );
       });
+    const resumed = () =>
+      fixture.database.transaction(async (manager) => {
+        await manager.query('set local session_replication_role = replica');
+        await manager.query(`update settlers set status = 'ACTIVE', draining_since = null`);
+      });
     const other = randomAddress();
     for (const [id, changes] of [
       [newId(), {}],
@@ -296,5 +301,7 @@ describe('the database', () => {
       [txId, { amount: '1' }],
     ] as const)
       await expect(copy(id, changes)).rejects.toThrow(/not what an operator has asked for/);
+    await resumed();
+    await expect(copy(txId, {})).rejects.toThrow(/not what an operator has asked for/);
   });
 });

@@ -332,22 +332,34 @@ describe('coins for a payer that were ordered after the backup', () => {
     });
   });
 
-  test('are not rebuilt where two settlements wait for just these', async () => {
-    const { txId: settlementId, payer } = await accept();
-    await accept({ payer, token: randomAddress() });
+  test('of two settlements that wait for just these are of one each: nothing is given twice', async () => {
+    const first = await accept();
+    const second = await accept({ payer: first.payer, token: randomAddress() });
     backup = await backUp(database());
-    const txId = await make(settlementId);
-    await orderMade(txId);
+    const given = [await make(second.txId), await make(first.txId)];
+    for (const txId of given) await orderMade(txId);
     const { database: copy } = await restore();
-    expect(await run(copy)).toMatchObject({
-      rows: [{ subject: txId, result: 'not rebuilt', reason: expect.stringContaining('several settlements') }],
-      isOpen: false,
-    });
-    expect(await copy.query('select from transactions where tx_id = $1', [txId])).toEqual([]);
+    expect(await run(copy)).toMatchObject({ rows: given.map((subject) => ({ subject, result: 'rebuilt' })), isOpen: true });
+    const topUps = () =>
+      copy.query(`select tx_id, parent_tx_id from transactions where transaction_type = 'GAS_TOPUP' order by parent_tx_id`);
+    const rebuilt = await topUps();
+    expect(rebuilt).toMatchObject([first, second].map(({ txId }) => ({ parent_tx_id: txId })));
+    for (const { txId } of [first, second]) await fundPayer({ database: copy, registry, getFamily }, { txId });
+    expect(await topUps()).toEqual(rebuilt);
   });
 
-  test('without a settlement are rebuilt by the owner alone: the worker is refused', async () => {
-    const txId = await make((await accept()).txId);
+  test('without a settlement, or of one that needs them no more, are rebuilt by the owner alone: the worker is refused', async () => {
+    const { txId: settlementId, payer } = await accept();
+    const { txId: sent } = await accept({ payer, token: randomAddress() });
+    const { txId: ended } = await accept({ payer, token: randomAddress() });
+    const txId = await make(settlementId);
+    const past = (sql: string, id: string) =>
+      database().transaction(async (manager) => {
+        await manager.query('set local session_replication_role = replica');
+        await manager.query(sql, [id]);
+      });
+    await past('update x402_approvals set sent_at = now() where tx_id = $1', sent);
+    await past(`update transactions set ended_at = now(), status = 'FAILED' where tx_id = $1`, ended);
     const worker = await openDatabase((await fixture.logins()).gateway_worker);
     const again = (parent: string) =>
       worker.query(
@@ -359,10 +371,12 @@ describe('coins for a payer that were ordered after the backup', () => {
         [txId, newId()],
       );
     try {
-      await expect(again('null')).rejects.toThrow(/not what a payer lacks/);
+      for (const parent of ['null', `'${sent}'`, `'${ended}'`])
+        await expect(again(parent)).rejects.toThrow(/not what a payer lacks/);
       // past that rule, it is one for each settlement
       await expect(again('parent_tx_id')).rejects.toThrow(/top_ups_by_parent/);
     } finally {
+      await past(`update transactions set ended_at = null, status = 'PENDING' where tx_id = $1`, ended);
       await worker.destroy();
     }
   });
