@@ -202,7 +202,7 @@ function nodeProcess(
     group: what.group,
     command: () => ({ command: process.execPath, args: ['--enable-source-maps', entryPoint], env, cwd: projectRoot }),
     ready: () => isHealthy(what.healthUrl),
-    // a busy machine: the API waits for the worker, which reads the chains and compares the orders first
+    // a busy machine: the API waits for the worker, which reads the chains, and for the authoriser, which compares the orders
     readyTimeoutMs: 180_000,
     stopTimeoutMs: 15_000,
     // clients wait for the API only

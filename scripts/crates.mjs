@@ -3,12 +3,13 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parse } from 'smol-toml';
 
 const folder = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../native/threshold');
 
 /** @returns components of CycloneDX, sorted by name and version */
 export function crateComponents() {
-  const locked = readLock(readFileSync(path.join(folder, 'Cargo.lock'), 'utf8'));
+  const { package: locked } = parse(readFileSync(path.join(folder, 'Cargo.lock'), 'utf8'));
   const found = new Set();
   const named = namedByManifest(readFileSync(path.join(folder, 'Cargo.toml'), 'utf8'));
   // the lock file says the versions, and has what is for tests too
@@ -23,7 +24,7 @@ export function crateComponents() {
     if (crates.length !== 1) throw new Error(`Cargo.lock has ${crates.length} crates for ${name}`);
     if (found.has(crates[0])) continue;
     found.add(crates[0]);
-    waiting.push(...crates[0].dependencies);
+    waiting.push(...(crates[0].dependencies ?? []));
   }
   return [...found]
     .map(({ name, version, checksum }) => {
@@ -33,33 +34,12 @@ export function crateComponents() {
     .sort((a, b) => (a.purl < b.purl ? -1 : 1));
 }
 
-function readLock(text) {
-  return text
-    .split('[[package]]')
-    .slice(1)
-    .map((entry) => {
-      const value = (key) => new RegExp(`^${key} = "(.*)"$`, 'm').exec(entry)?.[1];
-      const [, list = ''] = /^dependencies = \[([\s\S]*?)^\]/m.exec(entry) ?? [];
-      const dependencies = [...list.matchAll(/"([^"]+)"/g)].map(([, name]) => name);
-      return { name: value('name'), version: value('version'), checksum: value('checksum'), dependencies };
-    });
-}
-
 /**
- * The crates that a manifest names for the product, not those for tests and builds: `name = …`, `name.version = …`, or a table of its own, of any
- * target. One that has another name in the code is known to the lock file by that of its package.
+ * The crates that a manifest names for the product, of any target, not those for tests and builds. One that has another name in the code is known to
+ * the lock file by that of its package.
  */
 export function namedByManifest(text) {
-  const renamed = (entry) => /(?:^|[\s{,.])package *= *"([^"]+)"/.exec(entry)?.[1];
-  const named = new Map();
-  for (const section of text.replace(/^ *#.*$/gm, '').split(/^(?=\[)/m)) {
-    const [header, table] = /^\[(?:target\..+\.)?dependencies(?:\.([\w-]+))?\]/.exec(section) ?? [];
-    if (header === undefined) continue;
-    const entries = table === undefined ? section.split(/^(?=[\w-]+(?:\.[\w-]+)* *=)/m).slice(1) : [`${table}\n${section}`];
-    for (const entry of entries) {
-      const [name] = /^[\w-]+/.exec(entry);
-      named.set(name, renamed(entry) ?? named.get(name) ?? name);
-    }
-  }
-  return [...new Set(named.values())];
+  const { dependencies = {}, target = {} } = parse(text);
+  const tables = [dependencies, ...Object.values(target).map((of) => of.dependencies ?? {})];
+  return [...new Set(tables.flatMap((table) => Object.entries(table).map(([name, crate]) => crate.package ?? name)))];
 }

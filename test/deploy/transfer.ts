@@ -3,6 +3,8 @@ import { shellBlocks } from '../unit/documents/shell-blocks';
 import type { Containers } from './containers';
 import { openDockerShell } from './docker';
 
+/** What the first client prints. */
+const shown = 'base key secret';
 /** Of a shell: its variables in lower case, which are those of README.md, and its functions. */
 const printState = 'declare -p $(compgen -v | grep "^[a-z]"); declare -f';
 
@@ -26,10 +28,12 @@ export async function makeFirstTransfer(
   const machine = await openDockerShell(containers, { folder, cwd: projectRoot, logFile });
   try {
     // of the machine's own variables nothing reaches the other shell
-    const begun = await machine.run(`exec 3>&1 >&2\n${start}\n{ declare -p base key secret; declare -f faucet; } >&3`);
+    const begun = await machine.run(`exec 3>&1 >&2\n${start}\n{ declare -p ${shown}; declare -f faucet; } >&3`);
     // the same client at the port that API_PORT has the machine publish; it is the third word of the service's command
     const other = await containers.runToEnd('first-client', ['node', 'dist/dev/try/client.js', '18080']);
-    for (const [, name, value] of begun.matchAll(/^declare -- (\w+)="(.*)"$/gm))
+    const credentials = [...begun.matchAll(/^declare -- (\w+)="(.*)"$/gm)];
+    if (credentials.map(([, name]) => name).join(' ') !== shown) throw new Error(`the shell has not shown ${shown}`);
+    for (const [, name, value] of credentials)
       if (!other.includes(`${name}=${value?.replace(':8080/', ':18080/')}\n`))
         throw new Error(`first-client has printed another ${name} for the port 18080`);
 

@@ -48,8 +48,8 @@ function runShell(code: string, variables: Record<string, string> = {}): Promise
     `trap 'echo "failed: $BASH_COMMAND"; exit 1' ERR`,
     // what a shell for people does besides: prompts, and groups of processes
     'PS1= PS2=; set +m; unset HISTFILE',
-    // a refusal, whose text may be what another command reads
-    `curl() { command curl -sS --fail-with-body --write-out '%{stderr}%{http_code} %{method} %{url_effective}\\n' "$@"; }`,
+    // a refusal, whose text may be what another command reads; curl says the status
+    `curl() { command curl -sS --fail-with-body "$@" || { local status=$?; printf 'refused: %s\\n' "$@" | grep ' http' >&2; return $status; }; }`,
   ];
   return new Promise((resolve, reject) => {
     const child = spawn('bash', ['--norc', '--noprofile', '-i'], {

@@ -121,6 +121,14 @@ describe('registry', () => {
     });
   });
 
+  it('has the ids of production in `local` on all EVM chains and Solana, and none of another environment in `sandbox`, as docs/deployment.md says', () => {
+    const ids = (environment: GatewayEnvironment) => getChains(environment).map(({ caip2 }) => caip2);
+    const shared = getChains('local').filter(({ caip2 }) => ids('production').includes(caip2));
+    const ofDocument = getChains('local').filter(({ family, name }) => family === 'evm' || name === 'solana');
+    expect(shared.map(({ name }) => name)).toEqual(ofDocument.map(({ name }) => name));
+    expect(ids('sandbox').filter((id) => [...ids('production'), ...ids('local')].includes(id))).toEqual([]);
+  });
+
   it('never has a production contract on a testnet, nor the other way round', () => {
     const contracts = (environment: GatewayEnvironment) =>
       getChains(environment).flatMap(({ tokens }) => tokens.map(({ contract }) => contract));

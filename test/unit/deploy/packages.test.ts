@@ -79,7 +79,13 @@ describe('bills of materials', () => {
         '  "a",',
         '] }',
       ],
-      ...['dotted.version = "1"', '# left-out = "1"', 'short = { version = "1", package = "renamed-one" }', '[dev-dependencies]'],
+      ...[
+        '"quoted" = "1"',
+        'dotted.version = "1"',
+        '# left-out = "1"',
+        'short = { version = "1", package = "renamed-one" }',
+        '[dev-dependencies]',
+      ],
       ...['of-tests = "1"', '[dependencies.table]', 'version = "1"', '[dependencies.other]', 'package = "renamed-two"'],
       ...[`[target.'cfg(target_arch = "wasm32")'.dependencies]`, 'of-target = "1"', 'plain = { version = "1" }'],
       ...[
@@ -94,7 +100,7 @@ describe('bills of materials', () => {
       process.stdout.write(JSON.stringify(namedByManifest(${JSON.stringify(manifest)})));`;
     const named = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
     expect((JSON.parse(named) as string[]).sort()).toEqual([
-      ...['dotted', 'inline', 'of-target', 'plain', 'renamed-one', 'renamed-two', 'table', 'table-of-target'],
+      ...['dotted', 'inline', 'of-target', 'plain', 'quoted', 'renamed-one', 'renamed-two', 'table', 'table-of-target'],
     ]);
   });
 

@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { projectRoot } from '../../../dev/paths';
+import { inlineCommands, shellBlocks } from '../documents/shell-blocks';
+
+/** What the code of these documents writes into the folder that it runs in, which may be the checkout, is neither committed nor in an image. */
+const documents = ['docs/deployment.md', 'docs/upgrades.md', 'docs/keys.md', 'docs/jwt-keys.md'];
+const ways = [
+  // not within a container, whose paths begin with a slash; nor a placeholder
+  /(?<![a-z>])>>? ?"?([\w$.{}][\w$.{}/-]*)/g,
+  / -out ([\w$.{}][\w$.{}/-]*)/g,
+  / --out ([\w$.{}][\w$.{}/-]*)/g,
+  /\bcp -a \S+ ([\w$.{}-]+)/g,
+  /\bmv -f "?\S+?"? "?([\w$.{}-][\w$.{}/-]*)/g,
+  / -v "\$PWD\/(\w+):/g,
+];
+
+const code = documents.flatMap((document) => [
+  ...shellBlocks(document).map((block) => block.code),
+  ...inlineCommands(document, ['docker', 'gateway', 'openssl', 'cp', 'node']),
+]);
+/** The first part of each path: a file, or a folder with all that is in it. `$at` is a file within a container. */
+const written = new Set(
+  code
+    .flatMap((text) => ways.flatMap((way) => [...text.matchAll(way)].map(([, file = '']) => file)))
+    .filter((file) => file !== '$at')
+    .map((file) => file.replace(/\$\{?\w+\}?/g, 'x').replace(/\/.*$/, '')),
+);
+
+/** Patterns of both files are names, with `*` or in any folder; none takes another one back. */
+const isIgnored = (name: string, list: string): boolean =>
+  readFileSync(path.join(projectRoot, list), 'utf8')
+    .split('\n')
+    .map((line) => line.replace(/^(\*\*)?\//, '').replace(/\/$/, ''))
+    .some((pattern) => new RegExp(`^${pattern.replaceAll('.', '\\.').replaceAll('*', '[^/]*')}$`).test(name));
+
+it('finds what the documents write', () =>
+  expect([...written].sort()).toEqual([
+    ...['.env', 'database_password', 'deployment', 'extensions', 'jwt-new.pem', 'jwt-new.pub.pem', 'jwt-old.pub.pem', 'kek'],
+    ...[
+      'limits.json',
+      'mpc-node-1.csr',
+      'new',
+      'node_certs',
+      'superuser.new',
+      'tls_key',
+      'whole',
+      'x.crt',
+      'x.dump',
+      'x.dump.new',
+    ],
+  ]));
+
+it.each(['.gitignore', '.dockerignore'])('%s has all of it', (list) => {
+  expect(readFileSync(path.join(projectRoot, list), 'utf8')).not.toMatch(/^!/m);
+  for (const name of written) expect([name, isIgnored(name, list)]).toEqual([name, true]);
+});
