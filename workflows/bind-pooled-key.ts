@@ -29,15 +29,18 @@ export async function bindPooledKey(walletId: string, progress: WorkflowProgress
 
 /** `failure`: of the round before. */
 async function takeAndBind(walletId: string, progress: WorkflowProgress, failure: string | undefined): Promise<GroupKey | null> {
-  const taken = await authoriserActivities.takePooledKey({ walletId });
+  const taken = await progress.askAuthoriser('give the wallet a key of the pool', () =>
+    authoriserActivities.takePooledKey({ walletId }),
+  );
   if (taken === null) return null;
   if (failure !== undefined) progress.waitsForNodes('all three', failure, { step: 'confirming', attempt: 1 });
-  else progress.report('confirming', `Every node must have its share of ${taken.keyId}, bound to no other wallet`);
+  else progress.needsEveryNode('confirming', `Every node must have its share of ${taken.keyId}, bound to no other wallet`);
   const { key, boundTo } = await confirmOnEveryNode(progress, taken.keyId, 1);
   // before any node binds it, and cannot take that back: one that was restored would bind a key that is another wallet's
   if (boundTo.some((owner) => owner !== walletId)) throw unusable(`${taken.keyId} is the key of another wallet`);
-  progress.report('binding', 'Every node binds the key to the wallet');
+  progress.needsEveryNode('binding', 'Every node binds the key to the wallet');
   const attestations = await bindOnEveryNode(progress, () => authoriserActivities.orderKeyBinding({ walletId, ...taken }));
+  progress.needsDatabase('activating', 'The wallet gets the key');
   await walletActivities.activateWallet({ walletId, ...key, attestations });
   progress.report('active', key.publicKey);
   return key;

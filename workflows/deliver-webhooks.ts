@@ -25,7 +25,9 @@ export async function deliverWebhooks(stream: DeliveryStream): Promise<void> {
   };
   setHandler(deliveriesPendingSignal, onPending, { description });
   for (let busyTimes = 0; ;) {
-    progress.report('delivering', `Delivers to webhook ${stream.webhookId} about ${stream.subjectId}; nothing to do`);
+    const now = `Delivers to webhook ${stream.webhookId} about ${stream.subjectId}`;
+    const nowAdvice = `**${now}**. If this stays, no worker delivers: docs/runbook/alerts.md#webhookbacklog`;
+    progress.report('delivering', now, 1, nowAdvice);
     signalled = false;
     const { outcome, waitMs } = await deliverNext({ ...stream, busyTimes });
     busyTimes = outcome === 'busy' ? busyTimes + 1 : 0;

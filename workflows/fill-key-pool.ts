@@ -19,9 +19,13 @@ export async function fillKeyPool(): Promise<void> {
   try {
     for (let number = 1; number <= mostKeys; number += 1) {
       const keyId = `pool-${uuid4()}.1`;
-      const ordered = await authoriserActivities.orderPooledKey({ keyId });
+      const ordered = await progress.askAuthoriser('order a key for the pool', () =>
+        authoriserActivities.orderPooledKey({ keyId }),
+      );
       if (ordered === null) {
-        progress.report('waiting', 'The authoriser orders no key now; nothing to do', number);
+        const noneWanted = 'The authoriser orders no key now';
+        const nothingToDo = `**${noneWanted}**; nothing to do unless the pool is empty: docs/runbook/alerts.md#keypoolempty`;
+        progress.report('waiting', noneWanted, number, nothingToDo);
         if (number === 1) await sleep(restMs, { summary: 'rest: the authoriser orders no key' });
         return;
       }
@@ -30,9 +34,9 @@ export async function fillKeyPool(): Promise<void> {
       progress.report('generating', detail, number, advice);
       await generate(keyId, ordered);
       await confirmOnEveryNode(progress, keyId);
-      progress.report('testing', 'Test signatures that use each share', number);
+      progress.needsEveryNode('testing', 'Test signatures that use each share', number);
       await signWithEveryShare(progress, () => Promise.resolve(ordered));
-      await authoriserActivities.offerPooledKey({ keyId });
+      await progress.askAuthoriser('add the key to the pool', () => authoriserActivities.offerPooledKey({ keyId }));
       progress.report('offered', keyId, number);
     }
   } catch (error) {

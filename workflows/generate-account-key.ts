@@ -19,15 +19,16 @@ export async function generateAccountKey(input: GenerateAccountKeyInput): Promis
   const first = nodeIndexes[stableIndex(accountId, nodeIndexes.length)] as NodeIndex;
   const orderKey = () => authoriserActivities.orderAccountKey(wanted);
   if (!isBindingOrdered) {
-    progress.report('generating', `Distributed key generation of ${keyId}, initiated by node ${first}`);
-    await nodeActivities(first, generationSeconds, `generate key ${keyId}`).generateKey(await orderKey());
+    progress.needsEveryNode('generating', `Distributed key generation of ${keyId}, initiated by node ${first}`);
+    const ordered = await progress.askAuthoriser('order the key', orderKey);
+    await nodeActivities(first, generationSeconds, `generate key ${keyId}`).generateKey(ordered);
   }
-  progress.report('confirming', 'Every node must have stored its share and report the same public key');
+  progress.needsEveryNode('confirming', 'Every node must have stored its share and report the same public key');
   const { key } = await confirmOnEveryNode(progress, keyId);
   if (!isBindingOrdered) {
-    progress.report('testing', 'Test signatures that use each share');
+    progress.needsEveryNode('testing', 'Test signatures that use each share');
     await signWithEveryShare(progress, orderKey);
   }
-  progress.report('binding', 'Every node binds the key to the account');
+  progress.needsEveryNode('binding', 'Every node binds the key to the account');
   return { ...key, attestations: await bindOnEveryNode(progress, () => authoriserActivities.orderAccountKeyBinding(wanted)) };
 }

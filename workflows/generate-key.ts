@@ -26,20 +26,21 @@ export async function generateKey({
   for (let attempt = attemptsBefore + 1; ; attempt += 1) {
     try {
       if (failure !== undefined) progress.waitsForNodes('all three', failure, { step: 'generating', attempt });
-      else progress.report('generating', `Distributed key generation, initiated by node ${generatingNode}`, attempt);
+      else progress.needsEveryNode('generating', `Distributed key generation, initiated by node ${generatingNode}`, attempt);
       const wanted = { walletId, keyId: `${walletId}.${attempt}` };
-      const ordered = await orderUnlessActive(wanted);
+      const ordered = await progress.askAuthoriser('order a new key', () => orderUnlessActive(wanted));
       if (ordered === null) {
         progress.report('ended', 'Another run has given the wallet a key', attempt);
         return null;
       }
       await nodeActivities(generatingNode, generationSeconds, `generate key, attempt ${attempt}`).generateKey(ordered);
-      progress.report('confirming', 'Every node must have stored its share and report the same public key', attempt);
+      progress.needsEveryNode('confirming', 'Every node must have stored its share and report the same public key', attempt);
       const { key } = await confirmOnEveryNode(progress, wanted.keyId);
-      progress.report('testing', 'Test signatures that use each share', attempt);
+      progress.needsEveryNode('testing', 'Test signatures that use each share', attempt);
       await signWithEveryShare(progress, () => authoriserActivities.orderKeyGeneration(wanted));
-      progress.report('binding', 'Every node binds the key to the wallet', attempt);
+      progress.needsEveryNode('binding', 'Every node binds the key to the wallet', attempt);
       const attestations = await bindOnEveryNode(progress, () => authoriserActivities.orderKeyBinding(wanted));
+      progress.needsDatabase('activating', 'The wallet gets the key', attempt);
       await walletActivities.activateWallet({ walletId, ...key, attestations });
       progress.report('active', key.publicKey, attempt);
       return key;

@@ -46,7 +46,7 @@ export const unusable = (message: string): ApplicationFailure =>
 export async function signWithEveryShare(progress: WorkflowProgress, orderGeneration: AskForOrder): Promise<void> {
   for (const { initiator, peer } of signingPairs.slice(0, 2)) {
     await untilUp(progress, async () => {
-      const { order } = await orderGeneration();
+      const { order } = await progress.askAuthoriser('order a test signature', orderGeneration);
       await nodeActivities(initiator, 20, `test signature, nodes ${initiator} and ${peer}`).testSign({ order, peer });
     });
   }
@@ -57,7 +57,7 @@ export async function bindOnEveryNode(progress: WorkflowProgress, orderBinding: 
   const attestations: KeyAttestation[] = [];
   for (const node of nodeIndexes) {
     const { attestation } = await untilUp(progress, async () => {
-      const { order } = await orderBinding();
+      const { order } = await progress.askAuthoriser('order that a node binds the key', orderBinding);
       return nodeActivities(node, 10, `bind key on node ${node}`).bindKey({ order });
     });
     attestations.push(attestation);

@@ -14,14 +14,18 @@ export const chainSilent = 'docs/runbook/alerts.md#chainsilent';
 /** About a signing node that is down, while a step goes on with the others. */
 export const nodeNotReady = 'docs/runbook/alerts.md#signingnodenotready';
 
-/** What an operator reads while the authoriser is asked. */
-export const waitsForAuthoriser =
-  '**Waits for the authoriser** to order the signature. If this stays, it is down: start it, docs/runbook/alerts.md#processmissing';
+/** What an operator reads while the authoriser is asked: it is waited for without a limit. `purpose`: what it is to do. */
+export const waitsForAuthoriser = (purpose: string): string =>
+  `**Waits for the authoriser** to ${purpose}. If this stays, it is down: start it, docs/runbook/alerts.md#processmissing`;
+
+/** About the database of the gateway, in a step that waits for nothing else. */
+const databaseAway = 'docs/runbook/alerts.md#notready';
 
 /** The data of a run for queries and the Temporal UI. */
 export class WorkflowProgress {
   private current: LiveStatus = { step: 'starting', attempt: 0, detail: '' };
   private readonly timeline: TimelineEntry[] = [];
+  private advice = '';
 
   constructor() {
     setHandler(statusQuery, () => this.current, { description: 'What the run does now, as GET /transactions/{tx_id} shows it.' });
@@ -36,7 +40,37 @@ export class WorkflowProgress {
     this.current = { step, attempt, detail };
     this.timeline.push({ step, at: new Date().toISOString(), detail });
     if (this.timeline.length > timelineLimit) this.timeline.shift();
+    this.show(advice);
+  }
+
+  private show(advice: string): void {
+    const { step, attempt } = this.current;
+    this.advice = advice;
     setCurrentDetails([advice, `Step: ${step}${attempt > 1 ? ` (${attempt})` : ''}`].filter(Boolean).join('\n\n'));
+  }
+
+  /**
+   * Asks the authoriser in the current step. The Temporal UI says that it is waited for until it has answered, and then what it said before: what
+   * asks several at once reports that itself. `purpose`: what it is to do.
+   */
+  async askAuthoriser<T>(purpose: string, ask: () => Promise<T>): Promise<T> {
+    const before = this.advice;
+    this.show(waitsForAuthoriser(purpose));
+    try {
+      return await ask();
+    } finally {
+      this.show(before);
+    }
+  }
+
+  /** A step in which each of the three signing nodes has its part. */
+  needsEveryNode(step: string, detail: string, attempt = 1): void {
+    this.report(step, detail, attempt, `**${detail}.** If this stays, a node is down: start it, ${nodeNotReady}`);
+  }
+
+  /** A step in which nothing but the database is waited for. */
+  needsDatabase(step: string, detail: string, attempt = 1): void {
+    this.report(step, detail, attempt, `**${detail}.** If this stays, the database does not answer: ${databaseAway}`);
   }
 
   /** A step that goes on by itself once signing nodes answer; by default the current one. `message`: what they have answered last. */

@@ -1240,7 +1240,7 @@ export interface components {
                 field: string;
                 message: string;
             }[];
-            /** @description With wallet_not_active: generating or suspended */
+            /** @description With wallet_not_active: generating, suspended or key_not_attested */
             reason?: string;
             /** @description With insufficient_balance: the coin or token that is short */
             token_symbol?: string;
@@ -2383,7 +2383,7 @@ export interface components {
              * @description With outcome_unknown of POST /transfer: read the outcome with GET /transactions/{tx_id}
              */
             tx_id?: string;
-            /** @description With wallet_not_active: generating (try again after Retry-After) or suspended. With not_found of a transfer: unknown_token, unknown_sender or asset_not_added */
+            /** @description With wallet_not_active: generating (try again after Retry-After), suspended or key_not_attested. With not_found of a transfer: unknown_token, unknown_sender or asset_not_added */
             reason?: components["schemas"]["ProblemReason"];
             /** @description With insufficient_balance: the coin or token that is short */
             token_symbol?: string;
@@ -2393,7 +2393,7 @@ export interface components {
             needed?: string;
         };
         /** @enum {string} */
-        ProblemReason: "generating" | "suspended" | "unknown_token" | "unknown_sender" | "asset_not_added";
+        ProblemReason: "generating" | "suspended" | "key_not_attested" | "unknown_token" | "unknown_sender" | "asset_not_added";
     };
     responses: {
         /** @description Bad Request */

@@ -111,7 +111,7 @@ export class OwnAddresses {
     const key = (await this.keys.find(manager, [wallet])).get(wallet.walletId);
     if (!key)
       throw new GatewayError('wallet_not_active', 'The key of the wallet is not attested by all signing nodes', {
-        extra: { reason: 'suspended' },
+        extra: { reason: 'key_not_attested' },
       });
     return key;
   }

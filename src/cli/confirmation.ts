@@ -18,12 +18,13 @@ function toReason(text: string): string {
   return reason;
 }
 
-/** Adds the option of a command that can be undone, and whose cause is asked for later. */
-export const hasReason = (command: Command): Command => command.option('--reason <text>', 'why, for the audit log', toReason);
+/** Adds the option of a command that can be undone, and whose cause is asked for later. `record`: where it is kept. */
+export const hasReason = (command: Command, record = 'the audit log'): Command =>
+  command.option('--reason <text>', `why, for ${record}`, toReason);
 
-/** Adds the options of a command that cannot be undone. */
-export const cannotBeUndone = (command: Command): Command =>
-  hasReason(command.option('--yes', 'do not ask; needed where there is no terminal'));
+/** Adds the options of a command that cannot be undone. `record`: where the reason is kept. */
+export const cannotBeUndone = (command: Command, record?: string): Command =>
+  hasReason(command.option('--yes', 'do not ask; needed where there is no terminal'), record);
 
 /** Of a command that can be tried first. */
 export interface Tried {

@@ -100,7 +100,7 @@ const refusal = Joi.object<ErrorDescription>({
   detail: Joi.string().required(),
   code: failureCode().required(),
   errors: Joi.array().items(Joi.object({ field: Joi.string().required(), message: Joi.string().required() })),
-  reason: Joi.string().description('With wallet_not_active: generating or suspended'),
+  reason: Joi.string().description('With wallet_not_active: generating, suspended or key_not_attested'),
   token_symbol: Joi.string().description('With insufficient_balance: the coin or token that is short'),
   available: amountOut().description('With insufficient_balance: what is available of it, display units'),
   needed: amountOut().description('With insufficient_balance: what the transfer takes of it with its fee bound, display units'),

@@ -112,18 +112,20 @@ describe('other documents', () => {
     const { body } = await call('GET', transfers);
     const [first, second] = body.data;
     // other files make accounts at the same time, also ones that hold no USDC
-    const account = await fundedAccount('ethereum', { USDC: '20' });
+    const account = await fundedAccount('ethereum', { ETH: '1', USDC: '20' });
+    const demo = stack().clients.find(({ name }) => name === 'demo');
     variables = {
       ...{ BASE: stack().base_url, NEXT: second.tx_id, TX1: first.tx_id, TX2: second.tx_id, FACTOR: first.tx_id },
-      ...{ FROM: account.address, TO: `0x${'00'.repeat(18)}dEaD` },
+      ...{ KEY: demo?.api_key ?? '', SECRET: demo?.api_secret ?? '', FROM: account.address, TO: `0x${'00'.repeat(18)}dEaD` },
     };
   });
 
-  test.each(named(others))('%s', async (_name, { code }) => {
+  test.each(named(others))('%s', async (_name, { section, code }) => {
     const needsCode = code.includes(mfaCode);
     const user = needsCode ? await newUser(database) : null;
     const token = await (user?.api ?? api()).accessToken();
     const filled = user ? code.replaceAll(mfaCode, `"mfa_code":"${user.code}"`) : code;
-    await runShell(filled, { ...variables, TOKEN: token });
+    const output = await runShell(filled, { ...variables, TOKEN: token });
+    if (section === 'The same with curl') expect(output).toContain('"status":"CONFIRMED"');
   });
 });

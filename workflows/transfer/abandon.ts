@@ -10,7 +10,7 @@ import type { TransferState } from './state';
  * expiry is waited for. If an earlier attempt is executed after all, it is settled as usual.
  */
 export async function abandon(state: TransferState): Promise<Next> {
-  state.progress.report('abandon', 'Abandoned: nothing but its end is waited for', state.lastAttempt);
+  state.progress.needsDatabase('abandon', 'Abandoned: nothing but its end is waited for', state.lastAttempt);
   if (state.transfer.rules.abandoned === 'cancel') return { next: 'prepare', kind: 'cancellation' };
   await transferActivities.abandonTransfer({ txId: state.txId });
   state.isAbandoned = true;
@@ -36,6 +36,6 @@ export async function proveAgain(run: TransferState): Promise<Next> {
 
 /** Nothing that was signed can be executed any more, which is proven for every attempt: everything is unlocked. */
 export async function failByProof({ txId, progress, lastAttempt }: TransferState): Promise<Next> {
-  progress.report('failByProof', 'Every attempt is proven impossible', lastAttempt);
+  progress.needsDatabase('failByProof', 'Every attempt is proven impossible', lastAttempt);
   return ended(await transferActivities.failByProof({ txId }));
 }

@@ -100,7 +100,12 @@ async function beginAttempt(
     }
     if ('outcome' in prepared) return onRefused(prepared);
     estimatedUntil = undefined;
-    state.progress.report('prepare', 'The authoriser is asked to begin signing', attempt, waitsForAuthoriser);
+    state.progress.report(
+      'prepare',
+      'The authoriser is asked to begin signing',
+      attempt,
+      waitsForAuthoriser('order the signature'),
+    );
     const begun = await authoriserActivities.beginSigning({ txId, lastAttempt, kind, prepared });
     switch (begun.outcome) {
       case 'ended':

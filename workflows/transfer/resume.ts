@@ -16,7 +16,12 @@ const resumeTries = 10;
 export async function resume(state: TransferState, kind: AttemptKind): Promise<Next> {
   const { txId } = state;
   let newest = kind;
-  state.progress.report('resume', 'Another order over the same bytes', state.lastAttempt, waitsForAuthoriser);
+  state.progress.report(
+    'resume',
+    'Another order over the same bytes',
+    state.lastAttempt,
+    waitsForAuthoriser('order the signature'),
+  );
   for (let tries = 0; tries < resumeTries; tries += 1) {
     const begun = await authoriserActivities.beginSigning({ txId, lastAttempt: state.lastAttempt, kind: 'resume' });
     switch (begun.outcome) {

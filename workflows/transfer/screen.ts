@@ -7,7 +7,7 @@ import type { TransferState } from './state';
 export async function screen(state: TransferState): Promise<Next> {
   for (let hasWaited = false; ; hasWaited = true) {
     if (state.isEnded) return { next: 'lock' };
-    state.progress.report('screen', 'The rules are applied to current data');
+    state.progress.needsDatabase('screen', 'The rules are applied to current data');
     const verdict = await transferActivities.screenTransfer({ txId: state.txId });
     if (verdict.outcome === 'refused') return endUnsigned(state);
     if (verdict.outcome === 'allowed') {

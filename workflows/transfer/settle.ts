@@ -4,7 +4,7 @@ import type { TransferState } from './state';
 
 /** By the effect the chain shows, posted in one database transaction; what cannot be decided waits for an operator. */
 export async function settle(state: TransferState): Promise<Next> {
-  state.progress.report('settle', 'Posts what the chain shows', state.lastAttempt);
+  state.progress.needsDatabase('settle', 'Posts what the chain shows', state.lastAttempt);
   const { status, code, reason } = await transferActivities.settleTransfer({ txId: state.txId });
   if (status === 'WAITING') {
     // the polls continue as before: the follower signals when it is deep enough

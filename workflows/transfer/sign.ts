@@ -5,6 +5,7 @@ import type { BroadcastResult, NodeProblem } from '../../src/messages/transfer';
 import type { FailureCode } from '../../src/platform/codes';
 import { authoriserActivities, nodeActivities, signingPairs, stableIndex, transferActivities } from '../activities';
 import { type Problem, toProblem } from '../failures';
+import { runbook, waitsForAuthoriser } from '../progress';
 import { afterSending, send } from './broadcast';
 import { type Next, park } from './next';
 import { resume } from './resume';
@@ -111,7 +112,15 @@ async function tryPair(
   const { txId, progress } = state;
   const stage = { step: 'sign', attempt: round + 1 };
   if (answers.last) progress.waitsForNodes('two', answers.last, stage);
-  else progress.report('sign', `Nodes ${initiator} and ${peer} are asked to sign`, round + 1);
+  else {
+    const detail = `Nodes ${initiator} and ${peer} are asked to sign`;
+    progress.report(
+      'sign',
+      detail,
+      round + 1,
+      `**${detail}**; others are asked if they do not: ${runbook('signers_unavailable')}`,
+    );
+  }
   let sent: BroadcastResult;
   try {
     const summary = `sign attempt ${attempt}: nodes ${initiator} and ${peer}`;
@@ -140,7 +149,7 @@ async function decide(
 ): Promise<Next | undefined> {
   if (code === 'address_blacklisted' && (await transferActivities.destinationBlacklisted({ txId: state.txId })))
     return ordered.kind === 'first' ? { next: 'abandon' } : park(code, message, ordered);
-  if (answers.isRefused) return refusedByLimits(state, ordered, message, answers);
+  if (answers.isRefused) return refusedByLimits(state, ordered, message, answers, round);
   if (answers.isFrozen) return park('key_frozen', 'No two signing nodes are left that sign together by this key', ordered);
   if (answers.isFaulty) return park(code, message, ordered);
   if (round < signingRounds) return undefined;
@@ -151,10 +160,18 @@ async function decide(
  * The limits of two nodes: a first attempt is abandoned, if the authoriser accepts what the two have signed. A cancellation has only its
  * fee refused: another one is prepared after a retry, at the fees that the chain has then.
  */
-async function refusedByLimits(state: TransferState, ordered: Stage, message: string, { refusals }: Answers): Promise<Next> {
+async function refusedByLimits(
+  state: TransferState,
+  ordered: Stage,
+  message: string,
+  { refusals }: Answers,
+  round: number,
+): Promise<Next> {
   const { kind } = ordered;
   if (kind === 'cancellation') return park('node_policy', message, { next: 'prepare', kind });
   if (kind !== 'first') return park('node_policy', message, ordered);
+  const detail = 'The authoriser is told that the limits of two nodes do not allow it';
+  state.progress.report('sign', detail, round + 1, waitsForAuthoriser('accept what the nodes refuse'));
   const { accepted } = await authoriserActivities.recordNodeRefusals({ txId: state.txId, refusals });
   return accepted ? { next: 'abandon' } : park('node_policy', message, ordered);
 }

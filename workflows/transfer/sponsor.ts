@@ -16,7 +16,7 @@ const longestWaitMs = 5_000;
  */
 export async function sponsor(state: TransferState): Promise<Next> {
   const { txId, progress } = state;
-  progress.report('sponsor', 'The approval of the payer comes first');
+  progress.needsDatabase('sponsor', 'The approval of the payer comes first');
   const funding = await transferActivities.fundPayer({ txId });
   if (funding.outcome === 'refused') return endUnsigned(state);
   for (let waitMs = firstWaitMs; ; waitMs = Math.min(2 * waitMs, longestWaitMs)) {

@@ -83,7 +83,11 @@ interface Setup {
   registry: ChainRegistry;
   /** An authority that gets a new key, and signs the certificates below it again, for the keys that they have. */
   renew?: Authority | undefined;
+  /** Who renews it, and why: kept in the file of renewals, which is no secret. */
+  renewal?: { by: string; stated_reason?: string };
 }
+
+export const renewalsFile = 'setup/renewals.json';
 
 /**
  * Makes every secret file of a deployment that is missing. What is there is checked and never changed, but for what `renew` names.
@@ -91,7 +95,7 @@ interface Setup {
  * @throws GatewayError naming the file that is weak, does not fit the others, can be read by others or was lost, and when the files are those
  * of another environment.
  */
-export async function setUpFiles({ root, environment, registry, renew }: Setup): Promise<string[]> {
+export async function setUpFiles({ root, environment, registry, renew, renewal }: Setup): Promise<string[]> {
   const files = new SecretFiles(root, owners);
   await files.prepare();
   const secrets = new DeploymentSecrets(files, (place) => renew !== undefined && filesOfAuthorities[renew].test(place));
@@ -110,7 +114,14 @@ export async function setUpFiles({ root, environment, registry, renew }: Setup):
   // by the first start that was carried out: one under a wrong name that has failed leaves no mark
   await secrets.keep([environmentFile], { create: () => environment, weakness: environmentWeakness });
   await secrets.finish();
+  if (renew && renewal) await noteRenewal(files, { at: new Date().toISOString(), authority: renew, ...renewal });
   return secrets.written;
+}
+
+async function noteRenewal(files: SecretFiles, renewal: object): Promise<void> {
+  const former = files.read(renewalsFile);
+  const all = former === undefined ? [] : (JSON.parse(former) as object[]);
+  await files.replace(renewalsFile, JSON.stringify([...all, renewal], null, 2));
 }
 
 const environmentFile = 'setup/environment';

@@ -2,19 +2,21 @@ import { type Command, Option } from 'commander';
 import { readRpcUrls } from '../../chains/config';
 import { loadRegistry } from '../../chains/registry';
 import { readConfig } from '../../platform/config';
+import { cannotBeUndone, confirm, type Confirmation, withReason } from '../confirmation';
+import { currentOperator } from '../operator';
 import { print, printNames } from '../output';
 import { setUpDatabases } from './databases';
-import { type Authority, authorities, setUpFiles } from './deployment-files';
+import { type Authority, authorities, renewalsFile, setUpFiles } from './deployment-files';
 
 /**
  * setup: before anything runs, and again with each update. Both commands add what is missing and change nothing that is there, but for
- * what `--renew` names.
+ * what `--renew` names: only that cannot be undone, and is asked for. There is no audit log yet, so that the files themselves keep who has renewed
+ * what, and why.
  */
 export function addSetupCommands(program: Command): void {
   const setup = program.command('setup').description('make what a deployment needs before it starts, where it is missing');
   const isJson = () => program.opts<{ json?: boolean }>().json ?? false;
-  setup
-    .command('files')
+  cannotBeUndone(setup.command('files'), `${renewalsFile}, with --renew`)
     .description('secrets, keys and certificates of all processes, in one folder for each; prints the names of the new files')
     .requiredOption('--out <folder>', 'folder that contains those of the processes')
     .addOption(
@@ -23,13 +25,16 @@ export function addSetupCommands(program: Command): void {
         'give an authority a new key, and sign the certificates below it again, while nothing runs that uses them (docs/deployment.md)',
       ).choices(authorities),
     )
-    .action(async ({ out, renew }: { out: string; renew?: Authority }) => {
+    .action(async ({ out, renew, ...confirmation }: { out: string; renew?: Authority } & Confirmation) => {
       const { GATEWAY_ENV, CHAINS } = readConfig(['GATEWAY_ENV', 'CHAINS']);
       const chains = CHAINS.split(',');
       const registry = loadRegistry(GATEWAY_ENV, chains);
       // asked for before anything is started, and not by each process again and again
       readRpcUrls(chains);
-      const written = await setUpFiles({ root: out, environment: GATEWAY_ENV, registry, renew });
+      if (renew)
+        await confirm(`replace the key of the authority ${renew}, whose certificates are refused from then on`, confirmation);
+      const renewal = { by: currentOperator().id, ...withReason(confirmation.reason) };
+      const written = await setUpFiles({ root: out, environment: GATEWAY_ENV, registry, renew, renewal });
       printNames(written, isJson(), { some: 'written', none: 'all files are there' });
     });
   setup

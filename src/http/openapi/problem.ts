@@ -12,7 +12,7 @@ const failureCode: Json = {
 
 const problemReason: Json = {
   type: 'string',
-  enum: ['generating', 'suspended', 'unknown_token', 'unknown_sender', 'asset_not_added'],
+  enum: ['generating', 'suspended', 'key_not_attested', 'unknown_token', 'unknown_sender', 'asset_not_added'],
 };
 
 /** RFC 9457 problem document: the body of every error response. */
@@ -44,7 +44,7 @@ const problem: Json = {
     reason: {
       $ref: '#/components/schemas/ProblemReason',
       description:
-        'With wallet_not_active: generating (try again after Retry-After) or suspended. With not_found of a transfer: unknown_token, unknown_sender or asset_not_added',
+        'With wallet_not_active: generating (try again after Retry-After), suspended or key_not_attested. With not_found of a transfer: unknown_token, unknown_sender or asset_not_added',
     },
     token_symbol: { type: 'string', description: 'With insufficient_balance: the coin or token that is short' },
     available: { type: 'string', description: 'With insufficient_balance: what is available of it, display units' },

@@ -65,7 +65,9 @@ async function expectUnusable(walletId: string): Promise<void> {
   expect((await get(`/wallets/${walletId}`)).body).toMatchObject({ status: 'SUSPENDED', key_status: 'UNVERIFIED' });
   const { data } = (await get('/wallets?page_size=100')).body;
   expect(data.find((wallet) => wallet['wallet_id'] === walletId)).toMatchObject({ key_status: 'UNVERIFIED' });
-  expectProblem(await addAccount(walletId), 400, 'wallet_not_active');
+  const refused = await addAccount(walletId);
+  expectProblem(refused, 400, 'wallet_not_active');
+  expect(refused.body['reason']).toBe('key_not_attested');
   expect(alertsOf('wallet_id', walletId)).toEqual(['key_not_attested']);
   expect((await counted('gateway_wallet_keys_not_attested_total')) - before).toBeGreaterThanOrEqual(3);
 }
@@ -207,10 +209,12 @@ describe('rows that were changed after their activation', () => {
     }
     return [...data, ...details].map((tx) => tx[tx['transaction_type'] === 'INBOUND' ? 'to_address' : 'from_address']);
   };
-  const expectNotShown = async (code: string, status: number) => {
+  const expectNotShown = async (code: string, status: number, reason?: string) => {
     expect(await listed(wallet.walletId, funded.account.accountId)).toBeNull();
     expectProblem(await get(`/accounts/${funded.account.accountId}`), 409, 'address_differs');
-    expectProblem(await transferFrom(funded.account.address), status, code);
+    const refused = await transferFrom(funded.account.address);
+    expectProblem(refused, status, code);
+    expect(refused.body['reason']).toBe(reason);
     const addresses = await shownBy();
     expect(addresses).toHaveLength(6);
     expect(new Set(addresses)).toEqual(new Set([null]));
@@ -228,7 +232,7 @@ describe('rows that were changed after their activation', () => {
       return;
     }
     await expectUnusable(wallet.walletId);
-    await expectNotShown('wallet_not_active', 400);
+    await expectNotShown('wallet_not_active', 400, 'key_not_attested');
   });
 
   test('wallets without a key: no address, and an alarm', async () => {

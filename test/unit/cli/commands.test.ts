@@ -18,6 +18,8 @@ const reads = /( |^)(list|show|status|history|explain|verify|head|keys|bans|refu
 const cannotBeUndone = [
   ...['account accept-count', 'api-key revoke', 'asset unfreeze', 'mpc journal accept', 'mpc unfreeze', 'settlers withdraw'],
   ...['totp remove', 'transfers abandon', 'transfers redo', 'utxo consolidate', 'reconcile'],
+  // with --renew
+  ...['setup files'],
   ...['migrate', 'totp enroll', 'totp recover'],
 ];
 const canBeUndone = [
@@ -38,7 +40,7 @@ const canBeUndone = [
 /** They make something new, or are a part of setting up, restoring and upgrading a deployment. */
 const others = [
   ...['api-key create', 'client create', 'settlers create', 'user create', 'wallet bind'],
-  ...['keys rotate order', 'setup databases', 'setup files', 'totp confirm'],
+  ...['keys rotate order', 'setup databases', 'totp confirm'],
   ...['temporal set-current', 'temporal set-ramp', 'temporal setup'],
 ];
 

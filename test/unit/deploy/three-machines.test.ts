@@ -68,7 +68,15 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
     for (const process of ['api', 'worker', 'authoriser', 'operator'])
       expect([...readNodeKeys(read('deployment', process, 'node_certs')).keys()].sort()).toEqual([1, 2, 3]);
     // the authority of the nodes is renewed in the copy, and signs requests for the keys that the nodes have
-    shell(`${gateway}\n${commandOf('gateway setup files --out whole')} --renew node`, root);
+    const renewal = `${gateway}\n${commandOf('gateway setup files --out whole')} --renew node --reason "it has leaked"`;
+    const present = read('whole', 'setup/node_ca_key');
+    expect(() => shell(renewal, root)).toThrow('cannot be undone: repeat the command with --yes');
+    expect(read('whole', 'setup/node_ca_key')).toBe(present);
+    shell(`${renewal} --yes`, root);
+    expect(read('whole', 'setup/node_ca_key')).not.toBe(present);
+    expect(JSON.parse(read('whole', 'setup/renewals.json'))).toEqual([
+      { at: expect.any(String), authority: 'node', by: expect.any(String), stated_reason: 'it has leaked' },
+    ]);
     const sign = commandsOf('gateway').replaceAll('deployment/setup/', 'whole/setup/');
     for (const index of nodeIndexes) {
       const request = commandsOf('operator').trim().split('\n').at(-1) ?? '';

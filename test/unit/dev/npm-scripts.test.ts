@@ -1,7 +1,9 @@
-import { execFileSync, spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import ts from 'typescript';
+import { waitFor } from '../../stack/client';
 import { projectRoot } from '../../../dev/paths';
 
 const { scripts } = JSON.parse(readFileSync(path.join(projectRoot, 'package.json'), 'utf8')) as {
@@ -36,6 +38,49 @@ test.each([
 ])('%s with a path runs the tests of this path alone', (name, file) => {
   expect(testsOf(name, file)).toEqual([file]);
 });
+
+/** A project of its own with the scripts of this one, of which `build.mjs` does nothing. */
+let project: string;
+const put = (name: string, content: string): void => {
+  mkdirSync(path.dirname(path.join(project, name)), { recursive: true });
+  writeFileSync(path.join(project, name), content, { mode: 0o755 });
+};
+beforeEach(() => {
+  project = mkdtempSync(path.join(tmpdir(), 'npm-scripts-'));
+  put('package.json', JSON.stringify({ scripts, jest: { transform: {} } }));
+  put('scripts/build.mjs', '');
+});
+afterEach(() => rmSync(project, { recursive: true, force: true }));
+
+test('npm hands the path after test:unit over to jest', () => {
+  put('node_modules/.bin/jest', '#!/usr/bin/env node\nconsole.log(JSON.stringify(process.argv.slice(2)));\n');
+  const command = ['run', '--silent', 'test:unit', '--', 'test/some/file.test.ts'];
+  const args = JSON.parse(execFileSync('npm', command, { cwd: project, encoding: 'utf8' })) as string[];
+  expect(args.slice(0, 2)).toEqual(['--selectProjects', 'unit']);
+  expect(args.at(-1)).toBe('test/some/file.test.ts');
+}, 60_000);
+
+test('what is watched is run again after a change, and nothing else is', async () => {
+  symlinkSync(path.join(projectRoot, 'node_modules'), path.join(project, 'node_modules'));
+  copyFileSync(path.join(projectRoot, 'scripts/test-watch.mjs'), path.join(project, 'scripts/test-watch.mjs'));
+  put('watched/a.test.js', `const { value } = require('../value');\ntest('value ' + value, () => undefined);\n`);
+  put('other/b.test.js', `test('of another folder', () => undefined);\n`);
+  put('value.js', `exports.value = 'before';\n`);
+  // a process group of its own, which is ended as a whole
+  const child = spawn('npm', ['run', '--silent', 'test:watch', '--', 'watched'], { cwd: project, detached: true });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  const closed = new Promise((resolve) => child.once('close', resolve));
+  try {
+    await waitFor(() => /✓ value before[\s\S]*Tests: +1 passed, 1 total/.test(output));
+    put('value.js', `exports.value = 'after';\n`);
+    await waitFor(() => /✓ value after[\s\S]*Tests: +1 passed, 1 total/.test(output));
+    expect(output).not.toContain('of another folder');
+  } finally {
+    process.kill(-(child.pid ?? 0), 'SIGKILL');
+    await closed;
+  }
+}, 240_000);
 
 test('watching without a path, which would run all tests, is refused', () => {
   const { status, stderr } = spawnSync(process.execPath, [path.join(projectRoot, 'scripts/test-watch.mjs')], {

@@ -173,6 +173,15 @@ describe('an authority that is renewed', () => {
     },
   );
 
+  it('is noted with who has renewed it and why, after those before', async () => {
+    const renewal = { by: 'an operator', stated_reason: 'it has leaked' };
+    for (const renew of ['node', 'temporal'] as const) await setUpFiles({ ...deployment(), renew, renewal });
+    expect(JSON.parse(read('setup/renewals.json'))).toEqual(
+      ['node', 'temporal'].map((authority) => ({ at: expect.any(String) as string, authority, ...renewal })),
+    );
+    expect(await run()).toEqual([]);
+  });
+
   it('may have expired, and takes the place of one that was renewed in part', async () => {
     const key = await newCertificateKey();
     put('setup/temporal_ca_key', key);
