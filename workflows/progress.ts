@@ -54,12 +54,13 @@ export class WorkflowProgress {
    * asks several at once reports that itself. `purpose`: what it is to do.
    */
   async askAuthoriser<T>(purpose: string, ask: () => Promise<T>): Promise<T> {
-    const before = this.advice;
-    this.show(waitsForAuthoriser(purpose));
+    const [before, shown] = [this.advice, waitsForAuthoriser(purpose)];
+    this.show(shown);
     try {
       return await ask();
     } finally {
-      this.show(before);
+      // unless something else was reported meanwhile
+      if (this.advice === shown) this.show(before);
     }
   }
 

@@ -36,8 +36,8 @@ export class DoubtfulRefusal extends NoAnswer {
   }
 }
 
-let lastId = 0;
-/** No two calls have the same: what is in front of a node has ids of its own, often 0, for what it says of a whole request. */
+let lastId = 1_000_000;
+/** No two calls have the same: what is in front of a node has ids of its own, often 0 or 1, for what it says of a whole request. */
 const nextId = (): number => (lastId += 1);
 
 /** A failed request is made once more. */

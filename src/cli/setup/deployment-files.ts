@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ChainRegistry } from '../../chains/registry';
+import { GatewayError } from '../../platform/errors';
 import type { GatewayEnvironment } from '../../chains/types';
 import { nodeIndexes } from '../../messages/nodes';
 import {
@@ -98,6 +99,7 @@ export const renewalsFile = 'setup/renewals.json';
 export async function setUpFiles({ root, environment, registry, renew, renewal }: Setup): Promise<string[]> {
   const files = new SecretFiles(root, owners);
   await files.prepare();
+  const renewals = renew ? readRenewals(files) : [];
   const secrets = new DeploymentSecrets(files, (place) => renew !== undefined && filesOfAuthorities[renew].test(place));
   const environmentWeakness = findOtherEnvironment(environment);
   secrets.check(environmentFile, environmentWeakness);
@@ -114,14 +116,22 @@ export async function setUpFiles({ root, environment, registry, renew, renewal }
   // by the first start that was carried out: one under a wrong name that has failed leaves no mark
   await secrets.keep([environmentFile], { create: () => environment, weakness: environmentWeakness });
   await secrets.finish();
-  if (renew && renewal) await noteRenewal(files, { at: new Date().toISOString(), authority: renew, ...renewal });
+  if (renew && renewal) {
+    const noted = [...renewals, { at: new Date().toISOString(), authority: renew, ...renewal }];
+    await files.replace(renewalsFile, JSON.stringify(noted, null, 2));
+  }
   return secrets.written;
 }
 
-async function noteRenewal(files: SecretFiles, renewal: object): Promise<void> {
-  const former = files.read(renewalsFile);
-  const all = former === undefined ? [] : (JSON.parse(former) as object[]);
-  await files.replace(renewalsFile, JSON.stringify([...all, renewal], null, 2));
+/** @throws GatewayError where the file is damaged */
+function readRenewals(files: SecretFiles): object[] {
+  try {
+    const renewals: unknown = JSON.parse(files.read(renewalsFile) ?? '[]');
+    if (Array.isArray(renewals)) return renewals as object[];
+  } catch {
+    // as for what is no list
+  }
+  throw new GatewayError('business_error', `${renewalsFile} is damaged: it is no list of renewals`);
 }
 
 const environmentFile = 'setup/environment';

@@ -62,7 +62,7 @@ const serverYaml = (password: string) =>
   ].join('\n');
 
 /** `sed` and `tee` are not used now: their words would be looked at, as those of the others. */
-const programs = ['docker', 'psql', 'openssl', 'cat', 'cp', 'mv', 'rm', 'sed', 'tee'];
+const programs = ['docker', 'psql', 'openssl', 'cat', 'cp', 'mv', 'rm', 'sed', 'sync', 'tee'];
 const counted = `#!/bin/bash
 read -r n < "$ROOT/count"; echo $((n += 1)) > "$ROOT/count"
 printf '%s\\n' '\${0##*/}' "$@" >> "$ROOT/words"

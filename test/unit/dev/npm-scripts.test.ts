@@ -67,7 +67,12 @@ test('what is watched is run again after a change, and nothing else is', async (
   put('other/b.test.js', `test('of another folder', () => undefined);\n`);
   put('value.js', `exports.value = 'before';\n`);
   // a process group of its own, which is ended as a whole
-  const child = spawn('npm', ['run', '--silent', 'test:watch', '--', 'watched'], { cwd: project, detached: true });
+  const command = ['run', '--silent', 'test:watch', '--', 'watched'];
+  // it ends by itself too, and its output has no colours where the one of these tests has
+  const child = spawn('timeout', ['-k', '5', '230', 'npm', ...command], {
+    ...{ cwd: project, detached: true },
+    env: { ...process.env, FORCE_COLOR: '0' },
+  });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
   const closed = new Promise((resolve) => child.once('close', resolve));
@@ -77,7 +82,7 @@ test('what is watched is run again after a change, and nothing else is', async (
     await waitFor(() => /✓ value after[\s\S]*Tests: +1 passed, 1 total/.test(output));
     expect(output).not.toContain('of another folder');
   } finally {
-    process.kill(-(child.pid ?? 0), 'SIGKILL');
+    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL');
     await closed;
   }
 }, 240_000);

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -37,8 +37,8 @@ beforeAll(async () => {
     if (request === 'POST /auth/token') {
       const isKnown = headers['x-api-key'] === 'of-a-test' && headers['x-api-secret'] === 'hidden';
       answer(isKnown ? 200 : 401, { token: `token-${times}`, expires_in: 900 });
-    } else if (token === 'expired' || (token === 'token-1' && method === 'GET' && times > 1))
-      answer(401, { code: 'unauthorized' });
+    } else if (token === 'refused') answer(409, { code: 'idempotency_in_progress' });
+    else if (token === 'expired' || (token === 'token-1' && method === 'GET' && times > 1)) answer(401, { code: 'unauthorized' });
     else if (method === 'POST' && times === 1) answer(503, { code: 'unavailable' }, { 'retry-after': '1' });
     else if (method === 'POST') answer(202, { tx_id: 'tx-1' });
     else answer(200, { tx_id: 'tx-1', status: token === 'token-1' ? 'PENDING' : 'CONFIRMED' });
@@ -51,21 +51,24 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+const settings = () => ({
+  ...{ PATH: process.env['PATH'] ?? '', BASE: base, KEY: 'of-a-test', SECRET: 'hidden', FROM: '0x01', TO: '0x02' },
+});
+const options = { cwd: folder, timeout: 60_000 };
+
+test('what is refused is shown, and nothing that was answered before is taken for its answer', async () => {
+  writeFileSync(path.join(folder, 'answer.json'), JSON.stringify({ tx_id: 'before', status: 'CONFIRMED' }));
+  const env = { ...settings(), TOKEN: 'refused' };
+  // not all shells end at the first command that fails
+  const { stdout } = await promisify(execFile)('bash', ['-c', block?.code ?? 'false'], { ...options, env });
+  expect(JSON.parse(stdout)).toEqual({ code: 'idempotency_in_progress' });
+  expect(asked.splice(0).map(({ request }) => request)).toEqual(['POST /transfer']);
+}, 90_000);
+
 test('gets another token after a 401, repeats under the same key, and waits for the end', async () => {
-  const env = {
-    PATH: process.env['PATH'] ?? '',
-    BASE: base,
-    KEY: 'of-a-test',
-    SECRET: 'hidden',
-    TOKEN: 'expired',
-    FROM: '0x01',
-    TO: '0x02',
-  };
-  const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', block?.code ?? 'false'], {
-    cwd: folder,
-    env,
-    timeout: 60_000,
-  });
+  const env = { ...settings(), TOKEN: 'expired' };
+  const strict = ['-euo', 'pipefail', '-c', block?.code ?? 'false'];
+  const { stdout } = await promisify(execFile)('bash', strict, { ...options, env });
   expect(JSON.parse(stdout)).toEqual({ tx_id: 'tx-1', status: 'CONFIRMED' });
   expect(asked.map(({ request, token }) => [request, token])).toEqual([
     ['POST /transfer', 'expired'],
