@@ -66,6 +66,7 @@ import { RedoneTransfers0086 } from './0086-redone-transfers';
 import { NeedsAttention0087 } from './0087-needs-attention';
 import { RebuiltWithdrawals0088 } from './0088-rebuilt-withdrawals';
 import { RebuiltTopUps0089 } from './0089-rebuilt-top-ups';
+import { RebuiltTopUpCosts0090 } from './0090-rebuilt-top-up-costs';
 import { PooledKeys0070 } from './0070-pooled-keys';
 
 /** In this order. A released migration is never edited: a change is a new file. */
@@ -139,4 +140,5 @@ export const migrations = [
   NeedsAttention0087,
   RebuiltWithdrawals0088,
   RebuiltTopUps0089,
+  RebuiltTopUpCosts0090,
 ];

@@ -67,6 +67,11 @@ export class Chain {
     return view === 'now' ? this.pendingLayer : this.history.solid;
   }
 
+  /** It takes no further transaction until the next block. */
+  get isBusy(): boolean {
+    return this.pending.length >= this.options.maxPending;
+  }
+
   /** What the next transaction meets. */
   moment(): Moment & { number: number } {
     const { timeMs, number } = this.head;
@@ -82,7 +87,7 @@ export class Chain {
   broadcast(transaction: Transaction, fault: 'drop' | number = 0): Promise<string> {
     return this.serially(async () => {
       const decoded = readDecoded(transaction);
-      if (this.pending.length >= this.options.maxPending) throw new Refusal('SERVER_BUSY', 'too many pending');
+      if (this.isBusy) throw new Refusal('SERVER_BUSY', 'too many pending');
       if (Number(decoded.raw.expiration) < this.head.timeMs + this.options.blockMs) throw expired(decoded.raw, this.head);
       checkSignature(decoded);
       checkPlace(decoded, this.history);

@@ -25,7 +25,7 @@ import { getAccount, getContract, Layer } from './state';
 import { type Outcome, runContract } from './vm';
 
 /** Takes a transaction; how, is decided by the faults that are on. */
-export type Submit = (transaction: Transaction) => Promise<string>;
+export type Submit = (transaction: Transaction, endpoint: string) => Promise<string>;
 
 const showMessage = (text: string, visible: boolean): string => (visible ? text : Buffer.from(text).toString('hex'));
 
@@ -138,9 +138,9 @@ const estimateEnergy: Handler = ({ visible }) => ({
 
 type Sent = { code: 'SUCCESS' | Refusal['code']; message: string };
 
-async function send(submit: Submit, transaction: Transaction): Promise<Sent> {
+async function send(submit: Submit, transaction: Transaction, endpoint: string): Promise<Sent> {
   try {
-    await submit(transaction);
+    await submit(transaction, endpoint);
     return { code: 'SUCCESS', message: '' };
   } catch (error) {
     if (error instanceof Refusal) return { code: error.code, message: error.message };
@@ -148,19 +148,19 @@ async function send(submit: Submit, transaction: Transaction): Promise<Sent> {
   }
 }
 
-async function broadcast(submit: Submit, { body, visible }: NodeRequest): Promise<Json> {
+async function broadcast(submit: Submit, { body, visible, endpoint }: NodeRequest): Promise<Json> {
   const transaction = readTransaction(body, visible);
   const txid = transactionId(transaction).toString('hex');
-  const { code, message } = await send(submit, transaction);
+  const { code, message } = await send(submit, transaction, endpoint);
   return code === 'SUCCESS' ? { result: true, txid } : { code, message: showMessage(message, visible), txid };
 }
 
-async function broadcastHex(submit: Submit, { body }: NodeRequest): Promise<Json> {
+async function broadcastHex(submit: Submit, { body, endpoint }: NodeRequest): Promise<Json> {
   const text = typeof body.transaction === 'string' ? body.transaction : '';
   if (!/^([0-9a-f]{2})*$/i.test(text)) return { Error: 'class org.bouncycastle.util.encoders.DecoderException : not hex' };
   try {
     const transaction = parseTransaction(Buffer.from(text, 'hex'));
-    const { code, message } = await send(submit, transaction);
+    const { code, message } = await send(submit, transaction, endpoint);
     const shown = stringify(transaction.raw_data ? showTransaction(transaction, true) : {});
     return { result: code === 'SUCCESS', code, message, transaction: shown, txid: transactionId(transaction).toString('hex') };
   } catch (error) {

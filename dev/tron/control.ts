@@ -107,6 +107,7 @@ const actions: Record<string, Action> = {
       firstBlock: Joi.number().integer().min(0).allow(null),
       requestsPerSecond: Joi.number().integer().min(0).allow(null),
       slowMs: Joi.number().integer().min(0).max(60_000),
+      remembersIds: Joi.boolean(),
     },
     ({ faults, chain }, { name, stopped, ...changes }) => {
       faults.change(name, changes);

@@ -20,14 +20,17 @@ export interface EndpointFaults {
   requestsPerSecond: number | null;
   /** Answers take so much longer. */
   slowMs: number;
+  /** java-tron, node.rpc.trxCacheEnable: what was sent to it once is a duplicate for it from then on, also what it has refused. */
+  remembersIds: boolean;
 }
 
 const healthy: EndpointFaults = {
   ...{ down: false, lie: null, stoppedAt: null, firstBlock: null },
-  ...{ requestsPerSecond: null, slowMs: 0 },
+  ...{ requestsPerSecond: null, slowMs: 0, remembersIds: false },
 };
 
 const maxEndpoints = 100;
+const maxIds = 10_000;
 
 /** What goes wrong, on demand. */
 export class Faults {
@@ -36,6 +39,8 @@ export class Faults {
   /** What happens to the next transactions that are accepted: they are forgotten, or wait for so many blocks. */
   private upcoming: ('drop' | number)[] = [];
   private readonly endpoints = new Map<string, EndpointFaults>();
+  /** Sent to endpoints that remember them. */
+  private readonly sentTo = new Map<string, Set<string>>();
   private readonly counts = new Map<string, { second: number; requests: number; all: number; most: number }>();
 
   of(name: string): Readonly<EndpointFaults> {
@@ -63,10 +68,22 @@ export class Faults {
     if (fault !== 0) this.upcoming.unshift(fault);
   }
 
+  /** Whether an endpoint that remembers ids has this one. */
+  isRemembered(name: string, id: string): boolean {
+    return this.of(name).remembersIds && this.sentTo.get(name)?.has(id) === true;
+  }
+
+  remember(name: string, id: string): void {
+    if (!this.of(name).remembersIds) return;
+    const ids = this.sentTo.get(name) ?? new Set();
+    if (ids.size < maxIds) this.sentTo.set(name, ids.add(id));
+  }
+
   clear(): void {
     this.isPaused = false;
     this.upcoming = [];
     this.endpoints.clear();
+    this.sentTo.clear();
     this.counts.clear();
   }
 

@@ -2,11 +2,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { setTimeout } from 'node:timers/promises';
 import { BadBase58 } from './address';
 import type { History } from './history';
-import { commands } from './commands';
+import { commands, type Submit } from './commands';
 import { BadRequest, control, type Controlled } from './control';
 import { distort, type EndpointFaults } from './faults';
-import { BadJson, isObject, type Json, type JsonObject, stringify } from './json';
+import { BadJson, isObject, type Json, type JsonObject, stringify, transactionId } from './json';
 import { type Handler, queries, solidQueries } from './queries';
+import { Refusal } from './refusal';
 
 /** java-tron: node.http.maxMessageSize. */
 const maxBodyBytes = 4 * 1_024 * 1_024;
@@ -56,6 +57,7 @@ export function createSimulatorServer(controlled: Controlled): Server {
       top: highestBlock(chain.history, endpoint, isSolid && endpoint.lie !== 'solid'),
       bottom: endpoint.firstBlock ?? 0,
       visible: given.visible === true || given.visible === 'true',
+      endpoint: name,
     });
     reply(response, 200, distort(endpoint.lie, path, result));
   }
@@ -69,12 +71,18 @@ function highestBlock({ head, solidNumber }: History, { stoppedAt }: EndpointFau
 const isOnSolid = (path: string): boolean => [...solidQueries, 'triggerconstantcontract', 'estimateenergy'].includes(path);
 
 function toHandlers({ chain, faults }: Controlled): Record<string, Handler> {
-  const submit = async (transaction: Parameters<typeof chain.broadcast>[0]): Promise<string> => {
+  const submit: Submit = async (transaction, endpoint) => {
+    const id = transactionId(transaction).toString('hex');
+    if (!chain.isBusy && faults.isRemembered(endpoint, id))
+      throw new Refusal('DUP_TRANSACTION_ERROR', 'Transaction already exists.');
     const fault = faults.next();
     try {
-      return await chain.broadcast(transaction, fault);
+      const taken = await chain.broadcast(transaction, fault);
+      faults.remember(endpoint, id);
+      return taken;
     } catch (error) {
       faults.giveBack(fault);
+      if (!(error instanceof Refusal && error.code === 'SERVER_BUSY')) faults.remember(endpoint, id);
       throw error;
     }
   };

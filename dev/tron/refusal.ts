@@ -32,7 +32,8 @@ const messages: Partial<Record<ResponseCode, (reason: string) => string>> = {
   CONTRACT_VALIDATE_ERROR: (reason) => `Contract validate error : ${reason}`,
   CONTRACT_EXE_ERROR: (reason) => `Contract execute error : ${reason}`,
   BANDWITH_ERROR: () => 'Account resource insufficient error.',
-  DUP_TRANSACTION_ERROR: () => 'Dup transaction.',
+  // the other one is that of an endpoint that remembers ids
+  DUP_TRANSACTION_ERROR: (reason) => (reason.startsWith('dup trans') ? 'Dup transaction.' : reason),
   TAPOS_ERROR: () => 'Tapos check error.',
   TRANSACTION_EXPIRATION_ERROR: () => 'Transaction expired',
   SERVER_BUSY: () => 'Server busy.',

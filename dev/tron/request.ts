@@ -16,6 +16,8 @@ export interface NodeRequest {
   /** Of the body, or of the query of a GET. */
   body: JsonObject;
   visible: boolean;
+  /** Name of the endpoint that is asked. */
+  endpoint: string;
 }
 
 export const isShown = ({ top, bottom }: NodeRequest, number: number): boolean =>

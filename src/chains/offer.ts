@@ -1,22 +1,27 @@
 import type { BroadcastOutcome } from './chain-client';
 import { unknownReason } from './unknown-words';
 
-/** What an endpoint says about bytes that it was offered. `mayTakeElsewhere`: it refuses by its own view, so another one may take them. */
+/**
+ * What an endpoint says about bytes that it was offered. `mayTakeElsewhere`: it refuses by its own view, so another one may take them;
+ * `hasSeenMore`: by what it has seen of the chain, and one that takes them may lag.
+ */
 export type Offered =
-  { outcome: 'accepted' } | (Exclude<BroadcastOutcome, { outcome: 'accepted' }> & { mayTakeElsewhere: boolean });
+  | { outcome: 'accepted' }
+  | (Exclude<BroadcastOutcome, { outcome: 'accepted' }> & { mayTakeElsewhere: boolean; hasSeenMore?: true });
 
 interface KnownRefusal {
   reason: string;
   /** Another node may take it, or this one later; `price`: or at a higher one. Absent: these bytes are refused for good. */
   passing?: 'price' | 'view';
-  /** Refused for good, and by what the operator of this node has set, or the node has seen: another one may take it. */
+  /** Refused for good by this node, by what its operator has set: another one may take it. */
   isOfNode?: boolean;
+  hasSeenMore?: true;
 }
 
 /** A refusal whose words are known. */
-export const toRefused = ({ reason, passing, isOfNode = false }: KnownRefusal): Offered =>
+export const toRefused = ({ reason, passing, isOfNode = false, hasSeenMore }: KnownRefusal): Offered =>
   passing
-    ? { outcome: 'waiting', reason, passing, mayTakeElsewhere: true }
+    ? { outcome: 'waiting', reason, passing, mayTakeElsewhere: true, ...(hasSeenMore && { hasSeenMore }) }
     : { outcome: 'rejected', reason, mayTakeElsewhere: isOfNode };
 
 /** A refusal in words that nobody knows: they may stand for what passes. */
@@ -35,17 +40,17 @@ interface Endpoints<E> {
  */
 export async function offer<E>(endpoints: Endpoints<E>, send: (endpoint: E) => Promise<Offered>): Promise<BroadcastOutcome> {
   const refusals: BroadcastOutcome[] = [];
-  // a node that takes what another one has refused for good may be the one that lags: it is no better one to ask first
-  const isPreferable = () => refusals.every(({ outcome }) => outcome === 'waiting');
+  let mayLag = false;
   try {
     return await endpoints.run(async (endpoint) => {
       const said = await send(endpoint);
       if (said.outcome === 'accepted') return said;
-      const { mayTakeElsewhere, ...refusal } = said;
+      const { mayTakeElsewhere, hasSeenMore = false, ...refusal } = said;
       if (!mayTakeElsewhere) return refusal;
       refusals.push(refusal);
+      mayLag ||= hasSeenMore;
       throw new Error(refusal.reason);
-    }, isPreferable);
+    }, () => !mayLag);
   } catch (error) {
     const waiting = refusals.filter((refusal) => refusal.outcome === 'waiting');
     const refusal = waiting.find(({ passing }) => passing !== 'unknown') ?? waiting[0] ?? refusals[0];

@@ -134,7 +134,7 @@ export const variables = {
   MAX_TRANSFERS_IN_FLIGHT: variable(
     'api, worker',
     Joi.number().integer().min(1).max(1_000_000).default(100),
-    'Transfers of one chain that are prepared and signed at once. More are accepted and wait for their start; clients take turns.',
+    'Transfers of one chain that are prepared and signed at once. More are accepted and wait for their start; clients take turns. A quarter more is there for clients that have none of them.',
   ),
   MAX_PENDING_STARTS: variable(
     'api, worker',

@@ -28,6 +28,16 @@ export interface CarriedOut {
   per_second: number;
 }
 
+/** Between which times of the database each is. */
+const stages = {
+  /** Its turn, the start of its workflow, and what the chain says it takes. */
+  until_ordered: ['t.created_at', 'a.signing_begun_at'],
+  signing: ['a.signing_begun_at', 'a.signed_at'],
+  sending: ['a.signed_at', 'a.broadcast_at'],
+  confirming: ['a.broadcast_at', 't.ended_at'],
+} as const;
+type Stage = keyof typeof stages;
+
 /** Sends ETH transfers to new addresses, each of which has to end as CONFIRMED. The end is read from the database, so that waiting costs the API nothing. */
 export class Transfers {
   private readonly waiting = new Map<string, () => void>();
@@ -95,6 +105,20 @@ export class Transfers {
         resolve();
       });
     });
+  }
+
+  /** Where the time of these went, in milliseconds; all of them are CONFIRMED. */
+  async stages(txIds: string[]): Promise<Record<Stage, { p50: number; p95: number }>> {
+    const rows = await this.database.query<Record<Stage, number>[]>(
+      `select ${Object.entries(stages).map(([name, [from, to]]) => `1000 * extract(epoch from ${to} - ${from})::float8 as ${name}`).join(', ')}
+         from transactions t join transfer_attempts a using (tx_id) where tx_id = any($1::uuid[]) and a.attempt = 1`,
+      [txIds],
+    );
+    const of = (name: Stage) => {
+      const { p50, p95 } = withP95(rows.map((row) => row[name]));
+      return [name, { p50, p95 }];
+    };
+    return Object.fromEntries(Object.keys(stages).map((name) => of(name as Stage))) as Record<Stage, { p50: number; p95: number }>;
   }
 
   private async watch(): Promise<void> {

@@ -10,16 +10,20 @@ const acceptedAtOnce = 50;
 /** What takes longer is not waited for: then clients do not take turns. */
 const longestMs = 60_000;
 
-async function oneByOne(transfers: Transfers, account: Account): Promise<{ ms: ReturnType<typeof withP95>; late: number }> {
+async function oneByOne(transfers: Transfers, account: Account) {
   const took: number[] = [];
+  const ended: string[] = [];
   let late = 0;
   while (took.length < singles && late === 0) {
     const began = performance.now();
     const txId = await transfers.submit(account, 'other');
-    await transfers.end(txId, longestMs).catch(() => (late += 1));
+    await transfers.end(txId, longestMs).then(
+      () => ended.push(txId),
+      () => (late += 1),
+    );
     took.push(performance.now() - began);
   }
-  return { ms: withP95(took), late };
+  return { ms: withP95(took), late, stages_ms: await transfers.stages(ended) };
 }
 
 test(`single transfers of a client beside ${queued} that wait`, async () => {
@@ -40,8 +44,10 @@ test(`single transfers of a client beside ${queued} that wait`, async () => {
       ...{ bench: 'tenants', queued, singles, accept_queued: accept },
       ...{
         ms: beside.ms,
+        stages_ms: beside.stages_ms,
         not_within_a_minute: beside.late,
         baseline_ms: alone.ms,
+        baseline_stages_ms: alone.stages_ms,
         to_baseline_p95: round(beside.ms.p95 / alone.ms.p95),
       },
     })}\n`,

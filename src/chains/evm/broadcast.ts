@@ -13,8 +13,8 @@ interface Rejection {
   mayBeKnown?: boolean;
   /** Another node may take it, or this one later; `price`: or at a higher one. */
   passing?: 'price' | 'view';
-  /** Refused for good, and by what this node has seen of the chain: another one may take it. */
-  isOfNode?: boolean;
+  /** This node has seen more of the chain than one that takes it. */
+  hasSeenMore?: true;
 }
 
 /**
@@ -33,7 +33,9 @@ const rejections: readonly Rejection[] = [
     pattern: /nonce too low|nonce is too low|oldnonce|already ?(been )?used|invalid nonce/i,
     reason: 'nonce too low: another transaction has used it',
     mayBeKnown: true,
-    isOfNode: true,
+    // by one that the chain shows sooner or later, even if other nodes behind the same URL do not yet: nobody is asked before
+    passing: 'view',
+    hasSeenMore: true,
   },
   {
     pattern:

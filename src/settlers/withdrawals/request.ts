@@ -42,3 +42,16 @@ export async function readWithdrawal(manager: EntityManager, withdrawalId: strin
   if (!row) throw new Error(`there is no withdrawal ${withdrawalId}`);
   return row;
 }
+
+/**
+ * Refuses what operators have asked for and nothing was made of.
+ * @returns how many.
+ */
+export async function refuseUnmade(manager: EntityManager, reason: string): Promise<number> {
+  const [, refused] = await manager.query<[unknown, number]>(
+    `update settler_withdrawals w set refused = $1
+      where refused is null and not exists (select from transactions t where t.tx_id = w.withdrawal_id)`,
+    [reason],
+  );
+  return refused;
+}

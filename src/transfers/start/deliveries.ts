@@ -52,7 +52,7 @@ export function transferDeliveries(deps: TransferDeliveryDependencies): Omit<Del
 async function start(
   { database, workflows, starts, log }: TransferDeliveryDependencies,
   inOrder: InOrder,
-  { subjectId: txId, chain = '' }: OutboxMessage,
+  { subjectId: txId, clientId, chain = '' }: OutboxMessage,
 ): Promise<'delivered' | 'later' | 'postponed'> {
   const reading = findSubject(database, txId);
   // it may fail before its turn has come
@@ -60,7 +60,7 @@ async function start(
   const admitted = await inOrder(async () => {
     const subject = await reading;
     if (!subject.ended && (await starts.isBehindParked(database.manager, subject))) return 'postponed';
-    return (await starts.take(database.manager, chain)) ? subject : 'later';
+    return (await starts.take(database.manager, chain, clientId)) ? subject : 'later';
   });
   if (admitted === 'postponed' || admitted === 'later') return admitted;
   try {
@@ -68,7 +68,7 @@ async function start(
     if (started === 'closed' && !(await findSubject(database, txId)).ended) alarm(log, txId);
     return 'delivered';
   } catch (error) {
-    starts.giveBack(chain);
+    starts.giveBack(chain, clientId);
     throw error;
   }
 }

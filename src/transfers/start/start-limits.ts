@@ -7,6 +7,9 @@ import { accountsBehindParked, findAccountsBehindParked, type LinePlace } from '
 /** A transfer that is signed and sent makes room for the next one after at most this time. */
 const recountMs = 250;
 
+/** Beyond `maxInFlight` there is so much of it for clients that have nothing in flight on the chain: they wait for no other one's transfers. */
+const shareOfIdleClients = 1 / 4;
+
 /** Of transfers that have started and not ended, by chain. Chains without one are left out. */
 export type CountByChain = (manager: EntityManager) => Promise<Map<string, number>>;
 
@@ -25,7 +28,7 @@ export interface StartLimitSettings {
  * running. Counts are cached: transfers that are accepted or started meanwhile can exceed a limit.
  */
 export class StartLimits {
-  /** Starts per chain since the last count of transfers in flight. */
+  /** Starts since the last count of transfers in flight: of each chain, and of each client on it. */
   private started = new Map<string, number>();
   private readonly pending = new CachedValue(countPending);
   private readonly behindParked = new CachedValue(findAccountsBehindParked);
@@ -35,7 +38,7 @@ export class StartLimits {
     // some may have begun since the first count
     for (const [chain, waiting] of await this.countIdle(manager))
       count.set(chain, Math.max(0, (count.get(chain) ?? 0) - waiting));
-    for (const [chain, starts] of startedBefore) this.add(chain, -starts);
+    for (const [key, starts] of startedBefore) this.add(key, -starts);
     return count;
   }, recountMs);
 
@@ -54,11 +57,14 @@ export class StartLimits {
       throw new GatewayError('unavailable', 'Too many transfers wait for their start', { retryAfterSeconds: 5 });
   }
 
-  /** Reserves capacity for one more running transfer of a chain; false when there is none. */
-  async take(manager: EntityManager, chain: string): Promise<boolean> {
+  /** Reserves capacity for one more running transfer of a client on a chain; false when there is none. */
+  async take(manager: EntityManager, chain: string, clientId: string): Promise<boolean> {
     const inFlight = await this.inFlight.get(manager);
-    if ((inFlight.get(chain) ?? 0) + (this.started.get(chain) ?? 0) >= this.settings.maxInFlight) return false;
-    this.add(chain, 1);
+    const countOf = (key: string) => (inFlight.get(key) ?? 0) + (this.started.get(key) ?? 0);
+    const { maxInFlight } = this.settings;
+    const extra = countOf(placeOf(chain, clientId)) === 0 ? Math.ceil(maxInFlight * shareOfIdleClients) : 0;
+    if (countOf(chain) >= maxInFlight + extra) return false;
+    this.change(chain, clientId, 1);
     return true;
   }
 
@@ -76,12 +82,19 @@ export class StartLimits {
   }
 
   /** Returns the capacity of a transfer that was not started. */
-  giveBack(chain: string): void {
-    this.add(chain, -1);
+  giveBack(chain: string, clientId: string): void {
+    this.change(chain, clientId, -1);
   }
 
-  private add(chain: string, starts: number): void {
-    this.started.set(chain, Math.max(0, (this.started.get(chain) ?? 0) + starts));
+  private change(chain: string, clientId: string, starts: number): void {
+    this.add(chain, starts);
+    this.add(placeOf(chain, clientId), starts);
+  }
+
+  private add(key: string, starts: number): void {
+    const sum = (this.started.get(key) ?? 0) + starts;
+    if (sum > 0) this.started.set(key, sum);
+    else this.started.delete(key);
   }
 }
 
@@ -100,14 +113,22 @@ async function countPending(manager: EntityManager): Promise<Map<string, Pending
 }
 
 /** Transfers that wait for an approval, for the chain or for an operator, also behind another one, are not counted, since they use no capacity. */
-const countInFlight: CountByChain = async (manager) => {
-  const rows = await manager.query<{ chain: string; count: number }[]>(
+async function countInFlight(manager: EntityManager): Promise<Map<string, number>> {
+  const rows = await manager.query<{ chain: string; client_id: string; count: number }[]>(
     `with behind as materialized (${accountsBehindParked})
-     select chain, count(*)::int as count from transactions t
+     select chain, client_id, count(*)::int as count from transactions t
       where ended_at is null and is_signed and status in ('PENDING', 'SIGNING')
         and not exists (select from workflow_outbox o where o.kind = 'start_transfer' and o.subject_id = t.tx_id)
         and not (status = 'PENDING' and transaction_type <> '${authorisationType}' and exists (select from behind b where b.account_id = t.account_id and b.chain = t.chain))
-      group by chain`,
+      group by chain, client_id`,
   );
-  return new Map(rows.map(({ chain, count }) => [chain, count]));
-};
+  const counts = new Map<string, number>();
+  for (const { chain, client_id: clientId, count } of rows) {
+    counts.set(placeOf(chain, clientId), count);
+    counts.set(chain, (counts.get(chain) ?? 0) + count);
+  }
+  return counts;
+}
+
+/** Key of a client's transfers on a chain. */
+const placeOf = (chain: string, clientId: string): string => `${chain} ${clientId}`;

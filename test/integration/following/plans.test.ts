@@ -310,7 +310,7 @@ test.each<[string, (manager: EntityManager, database: DataSource) => Promise<unk
       const none = () => Promise.resolve(new Map<string, number>());
       const limits = new StartLimits({ maxInFlight: 1, maxPending: 1, maxPendingPerClient: 1 }, none);
       await limits.assertBacklogHasRoom(manager, attempt.txId);
-      await limits.take(manager, 'ethereum');
+      await limits.take(manager, 'ethereum', attempt.txId);
       await limits.isBehindParked(manager, { account_id: null, chain: 'ethereum', transaction_type: 'OUTBOUND' });
     },
   ],

@@ -171,6 +171,24 @@ describe('behind a transfer that waits for an operator', () => {
     await become('OUTBOUND');
   });
 
+  test('a client that has nothing in flight waits for no other one: a quarter of the places is added for such clients', async () => {
+    const { database, client } = fixture;
+    for (let started = 0; started < 4; started += 1) await small();
+    await database.query('delete from workflow_outbox');
+    /** By a process that has just begun. */
+    const takes = (clientId: string, maxInFlight: number) =>
+      new StartLimits({ ...roomyStartLimits, maxInFlight }, () => Promise.resolve(new Map())).take(
+        database.manager,
+        ethereum.name,
+        clientId,
+      );
+    expect(await takes(client.clientId, 5)).toBe(true);
+    expect(await takes(client.clientId, 4)).toBe(false);
+    expect(await takes(newId(), 4)).toBe(true);
+    // the added place is taken
+    expect(await takes(newId(), 3)).toBe(false);
+  });
+
   test('they take no room of those that are in flight', async () => {
     const parked = await small();
     await begun(fixture, { txId: parked });
@@ -180,6 +198,7 @@ describe('behind a transfer that waits for an operator', () => {
       new StartLimits({ ...roomyStartLimits, maxInFlight: 1 }, () => Promise.resolve(new Map())).take(
         fixture.database.manager,
         ethereum.name,
+        fixture.client.clientId,
       );
     expect(await takesRoom()).toBe(false);
     await park(parked);

@@ -1,5 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { getFamily } from '../../../src/chains/families';
+import { listAuditLog } from '../../../src/audit/list';
+import type { ReconcileOptions } from '../../../src/cli/reconcile-operations';
 import { withdrawFromSettler } from '../../../src/cli/settler-withdrawals';
 import { verifyLedger } from '../../../src/ledger/verify';
 import type { Hex } from '../../../src/chains/types';
@@ -9,6 +11,8 @@ import { newId } from '../../../src/platform/ids';
 import { SettlerEntity } from '../../../src/settlers/entity';
 import { sendRequestedWithdrawals } from '../../../src/settlers/withdrawals/send';
 import { fundPayer } from '../../../src/x402/settlement/fund-payer';
+import { findTransactionForUpdate } from '../../../src/transactions/state';
+import { endUnsigned } from '../../../src/transfers/end/end';
 import { fundAccount, randomAddress, signAs } from '../../factories';
 import { openDatabase } from '../../stack/database';
 import { newKeyPair } from '../../keys';
@@ -56,11 +60,12 @@ async function restore(): Promise<{ database: DataSource; ledger: TestLedger }> 
   const database = (restored = await backup.restore());
   return { database, ledger: createTestLedger({ database, registry, log: { error: () => undefined, warn: () => undefined } }) };
 }
-const run = (database: DataSource) =>
+const run = (database: DataSource, options: Partial<ReconcileOptions> = {}) =>
   reconcileShown(database, seen, {
     apply: true,
     start: ({ txId }) => Promise.resolve(started.push(txId)),
     countUsed: () => Promise.resolve(0n),
+    ...options,
   });
 
 /** Begun, so that nodes have seen its order. `maxFee`: of the native coin, for a plain payment. */
@@ -220,6 +225,64 @@ describe('a withdrawal from a settler that was ordered after the backup', () => 
     ]);
   });
 
+  /** What became of the request, and how many transactions its settler has for it. */
+  const requestOf = (of: DataSource, txId: string) =>
+    of.query<{ refused: string | null; made: string }[]>(
+      `select refused, (select count(*) from transactions t where t.tx_id = w.withdrawal_id) as made
+         from settler_withdrawals w where withdrawal_id = $1`,
+      [txId],
+    );
+  const askAnew = expect.stringMatching(/the database was restored before anything was sent/);
+
+  test('and accepted as missing is not made again from its request once the gateway is open', async () => {
+    const { txId } = await lose('made');
+    const { database: of } = await restore();
+    const [shown] = seen as [SeenOrder];
+    seen = [{ ...shown, unsigned: null }];
+    const row = { subject: txId, result: 'not rebuilt' };
+    expect(await run(of)).toMatchObject({ rows: [row], isOpen: false });
+    expect(await requestOf(of, txId)).toEqual([{ refused: null, made: '0' }]);
+    expect(await run(of, { apply: false, acceptMissing: 'stuck' })).toMatchObject({ isOpen: false });
+    expect(await requestOf(of, txId)).toEqual([{ refused: null, made: '0' }]);
+
+    expect(await run(of, { acceptMissing: 'stuck' })).toMatchObject({
+      rows: [{ subject: txId, result: 'accepted as missing' }],
+      isOpen: true,
+    });
+    await sendRequestedWithdrawals({ database: of, registry, getFamily });
+    expect(await requestOf(of, txId)).toEqual([{ refused: askAnew, made: '0' }]);
+    const [opened] = await listAuditLog(of.manager, { action: 'orders.reconciled', limit: 1 });
+    expect(opened).toMatchObject({ detail: { refused_withdrawals: 1 } });
+  });
+
+  test('and followed one that was refused after the backup: that one is not made from its request', async () => {
+    await drain();
+    const { settlerId } = built.settler;
+    const withdraw = async () =>
+      (await withdrawFromSettler({ database: database(), registry, getFamily, waitMs: 0 }, settlerId, { to: randomAddress(), amount: '0.25' }))
+        .tx_id;
+    const refused = await withdraw();
+    backup = await backUp(database());
+    await database().query(`update settler_withdrawals set refused = 'the fees are too high'`);
+    const txId = await withdraw();
+    await sendRequestedWithdrawals({ database: database(), registry, getFamily });
+    await order(txId, 21_000n * 2_000_000_000n);
+    const { database: of } = await restore();
+    expect(await run(of)).toMatchObject({ rows: [{ subject: txId, result: 'rebuilt' }], isOpen: true });
+    expect(await requestOf(of, refused)).toEqual([{ refused: askAnew, made: '0' }]);
+    expect(await requestOf(of, txId)).toEqual([{ refused: null, made: '1' }]);
+  });
+
+  test('is not refused where nothing was restored', async () => {
+    expect(await run(database())).toMatchObject({ isOpen: true });
+    await drain();
+    const { settlerId } = built.settler;
+    const request = { to: randomAddress(), amount: '0.25' };
+    const { tx_id: txId } = await withdrawFromSettler({ database: database(), registry, getFamily, waitMs: 0 }, settlerId, request);
+    expect(await run(database())).toMatchObject({ rows: [], isOpen: true });
+    expect(await requestOf(database(), txId)).toEqual([{ refused: null, made: '0' }]);
+  });
+
   test('that no key of the authoriser has signed rebuilds nothing', async () => {
     const { txId } = await lose('drained');
     await rebuildsNothing(txId);
@@ -346,6 +409,29 @@ describe('coins for a payer that were ordered after the backup', () => {
     expect(rebuilt).toMatchObject([first, second].map(({ txId }) => ({ parent_tx_id: txId })));
     for (const { txId } of [first, second]) await fundPayer({ database: copy, registry, getFamily }, { txId });
     expect(await topUps()).toEqual(rebuilt);
+  });
+
+  test('are rebuilt after their settlement has ended: what they may cost counts once', async () => {
+    const { txId: settlementId } = await accept();
+    backup = await backUp(database());
+    const txId = await make(settlementId);
+    const unsigned = await orderMade(txId);
+    const copy = await restore();
+    for (const of of [database(), copy.database])
+      await of.transaction(async (manager) =>
+        endUnsigned(manager, await findTransactionForUpdate(manager, settlementId), {
+          ...{ status: 'CANCELLED', code: 'unavailable', reason: 'test' },
+        }),
+      );
+    expect(await run(copy.database)).toMatchObject({ rows: [{ subject: txId, result: 'rebuilt' }], isOpen: true });
+    expect(await copy.database.query('select parent_tx_id from transactions where tx_id = $1', [txId])).toEqual([
+      { parent_tx_id: settlementId },
+    ]);
+    expect(await costs(copy.database)).toEqual(await costs(database()));
+    await execute(fixture, txId, unsigned, given);
+    await execute(copy, txId, unsigned, given);
+    expect(await costs(copy.database)).toEqual(await costs(database()));
+    expect(await costs(copy.database)).toEqual([{ fees: '21000', given: given.toString() }]);
   });
 
   test('without a settlement, or of one that needs them no more, are rebuilt by the owner alone: the worker is refused', async () => {

@@ -191,6 +191,7 @@ describe('a signed approval', () => {
       new StartLimits({ ...roomyStartLimits, maxInFlight: started?.count ?? 0 }, countIdle).take(
         fixture.database.manager,
         'base',
+        seller.clientId,
       );
     expect(await isRoomWith(() => Promise.resolve(new Map()))).toBe(false);
     expect(await isRoomWith(countSponsored)).toBe(true);

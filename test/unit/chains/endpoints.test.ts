@@ -41,12 +41,12 @@ describe('a block that endpoints are compared by', () => {
 });
 
 describe('the endpoint that has taken bytes', () => {
-  const view: Offered = { outcome: 'waiting', reason: 'nonce too high', passing: 'view', mayTakeElsewhere: true };
-  const final: Offered = { outcome: 'rejected', reason: 'nonce too low', mayTakeElsewhere: true };
+  const view = { outcome: 'waiting', reason: 'nonce too high', passing: 'view', mayTakeElsewhere: true } as const;
+  const late: Offered = { ...view, reason: 'nonce too low', hasSeenMore: true };
 
   test.each<[string, Offered, string]>([
     ['that the one before was behind for: it is asked first from now on', view, 'b'],
-    ['that the one before has seen the end of: it may be behind, and is not', final, 'a'],
+    ['that the one before has seen the end of: it may be behind, and is not', late, 'a'],
   ])('%s', async (_, refusal, first) => {
     const list = listOf('a', 'b');
     const say = ({ hash }: { hash: string | null }): Offered => (hash === 'a' ? refusal : { outcome: 'accepted' });

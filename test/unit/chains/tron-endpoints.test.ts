@@ -6,9 +6,10 @@ import { TronNode } from '../../../src/chains/tron/node';
 import { Pace } from '../../../src/chains/pace';
 import { Paces } from '../../../src/chains/request-rate';
 import { parseEndpoint } from '../../../src/chains/tron/url';
+import type { Hex } from '../../../src/chains/types';
 import { ConfigError } from '../../../src/platform/config';
 import { connectTron, tronDefinition } from '../../tron-client';
-import { TestChain } from '../../tron-simulator';
+import { signed, TestChain, trx } from '../../tron-simulator';
 
 interface Stub {
   url: string;
@@ -245,6 +246,24 @@ describe('what nodes say of a transaction', () => {
   test('an answer about another transaction is none', async () => {
     await expect(send(stub(first, { result: true, txid: 'ab'.repeat(32) }))).rejects.toMatchObject({ code: 'chain_unavailable' });
   });
+});
+
+test('an endpoint that remembers ids calls what it has refused a duplicate: that is waited for, and another endpoint takes it', async () => {
+  const chain = await TestChain.start();
+  await chain.control('mine', { blocks: 25 });
+  await chain.control('endpoint', { name: 'remembering', remembersIds: true });
+  const [from, to] = [await chain.funded(trx(2)), await chain.funded()];
+  const bytes: Hex = `0x${signed(chain.transfer(from, to, trx(5)), from.key).toString('hex')}`;
+  const remembering = connectTron(chain, ['remembering']);
+  const lacking = { outcome: 'waiting', reason: 'the account lacks what it is to pay', passing: 'view' };
+  expect(await connectTron(chain).broadcast(bytes)).toEqual(lacking);
+  expect(await connectTron(chain).broadcast(bytes)).toEqual(lacking);
+  expect(await remembering.broadcast(bytes)).toEqual(lacking);
+  await chain.control('faucet', { address: from.address, amount: String(trx(10)) });
+  // of its expiry or inclusion the chain decides: no `passing`, by which it would be parked
+  expect(await remembering.broadcast(bytes)).toEqual({ outcome: 'waiting', reason: 'the node has seen it before' });
+  expect(await connectTron(chain, ['remembering', 'other']).broadcast(bytes)).toEqual({ outcome: 'accepted' });
+  expect(await remembering.broadcast(bytes)).toEqual({ outcome: 'accepted' });
 });
 
 test('an endpoint that is down, late with its limit or refuses is followed by the next one', async () => {
