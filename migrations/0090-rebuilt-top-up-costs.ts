@@ -11,8 +11,8 @@ begin
     where a.tx_id = new.parent_tx_id and t.ended_at is not null;
   return null;
 end $$;
-create trigger transactions_rebuilt_counted after insert on transactions
-  for each row when (new.transaction_type = 'GAS_TOPUP' and new.parent_tx_id is not null)
+create constraint trigger transactions_rebuilt_counted after insert on transactions
+  deferrable initially deferred for each row when (new.transaction_type = 'GAS_TOPUP' and new.parent_tx_id is not null)
   execute function count_rebuilt_top_up();
 `;
 

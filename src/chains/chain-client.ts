@@ -110,7 +110,7 @@ export type BroadcastOutcome =
   /**
    * Refused as long as what it depends on is in no block, or since it has expired, or refers to a block that is gone: what becomes of it is
    * shown by `status`. `passing`: or for what may be over within seconds, as `view` by what the nodes have or can do at the moment, and as
-   * `price` at a higher one; `unknown`: in words that nobody knows.
+   * `price` at a higher one; `unknown`: that cannot be told, as of words that nobody knows.
    */
   | { outcome: 'waiting'; reason: string; passing?: 'price' | 'view' | 'unknown' }
   | { outcome: 'rejected'; reason: string };

@@ -11,8 +11,8 @@ export type Offered =
 
 interface KnownRefusal {
   reason: string;
-  /** Another node may take it, or this one later; `price`: or at a higher one. Absent: these bytes are refused for good. */
-  passing?: 'price' | 'view';
+  /** As of BroadcastOutcome. Absent: these bytes are refused for good. */
+  passing?: 'price' | 'view' | 'unknown';
   /** Refused for good by this node, by what its operator has set: another one may take it. */
   isOfNode?: boolean;
   hasSeenMore?: true;
@@ -40,17 +40,21 @@ interface Endpoints<E> {
  */
 export async function offer<E>(endpoints: Endpoints<E>, send: (endpoint: E) => Promise<Offered>): Promise<BroadcastOutcome> {
   const refusals: BroadcastOutcome[] = [];
+  // a node that takes what another one has refused for good, or as too late, may be the one that lags: it is no better one to ask first
   let mayLag = false;
   try {
-    return await endpoints.run(async (endpoint) => {
-      const said = await send(endpoint);
-      if (said.outcome === 'accepted') return said;
-      const { mayTakeElsewhere, hasSeenMore = false, ...refusal } = said;
-      if (!mayTakeElsewhere) return refusal;
-      refusals.push(refusal);
-      mayLag ||= hasSeenMore;
-      throw new Error(refusal.reason);
-    }, () => !mayLag);
+    return await endpoints.run(
+      async (endpoint) => {
+        const said = await send(endpoint);
+        if (said.outcome === 'accepted') return said;
+        const { mayTakeElsewhere, hasSeenMore = false, ...refusal } = said;
+        if (!mayTakeElsewhere) return refusal;
+        refusals.push(refusal);
+        mayLag ||= hasSeenMore || refusal.outcome === 'rejected';
+        throw new Error(refusal.reason);
+      },
+      () => !mayLag,
+    );
   } catch (error) {
     const waiting = refusals.filter((refusal) => refusal.outcome === 'waiting');
     const refusal = waiting.find(({ passing }) => passing !== 'unknown') ?? waiting[0] ?? refusals[0];

@@ -8,7 +8,6 @@ import { findMissingOrders, type MissingOrder } from '../orders/missing-orders';
 import type { AskForOrders } from '../orders/node-orders';
 import { inTransaction } from '../platform/database';
 import { GatewayError } from '../platform/errors';
-import { refuseUnmade } from '../settlers/withdrawals/request';
 import { TransactionEntity } from '../transactions/entity';
 import { isEnded } from '../transactions/state';
 import type { CountUsed } from '../transfers/rebuild/missing-ordinals';
@@ -155,9 +154,6 @@ async function isAnyOpen(database: DataSource, txIds: string[]): Promise<boolean
   return rows.length > 0;
 }
 
-/** Of a withdrawal that was asked for: after the backup it may have been refused, and asked for anew, or ordered and accepted as missing. */
-const askAnew = 'the database was restored before anything was sent: look at what the settler has, and ask anew';
-
 /** @throws GatewayError business_error when another incarnation of the database has taken over since it was compared. */
 async function open(
   manager: EntityManager,
@@ -165,9 +161,6 @@ async function open(
   { rows, nodes }: Pick<Reconciliation, 'rows' | 'nodes'>,
   { statedReason }: Pick<ReconcileOptions, 'statedReason'>,
 ): Promise<void> {
-  const [{ is_closed: isClosed } = { is_closed: false }] = await manager.query<{ is_closed: boolean }[]>(
-    `select missing_since is not null or compared_as is distinct from database_incarnation() as is_closed from order_comparison for update`,
-  );
   const [, opened] = await manager.query<[unknown, number]>(
     `update order_comparison set missing_since = null, missing_after = null, missing_order = null, missing_node = null,
             compared_as = database_incarnation(), compared_at = clock_timestamp(), compared_after = ${overlappedNumber}
@@ -179,7 +172,6 @@ async function open(
       'business_error',
       'Another incarnation of the database has taken over meanwhile: run the command again',
     );
-  const refused = isClosed ? await refuseUnmade(manager, askAnew) : 0;
   await audit(manager, {
     action: 'orders.reconciled',
     outcome: 'success',
@@ -189,7 +181,6 @@ async function open(
       subjects: rows.length,
       missing: rows.filter(({ result }) => result === 'accepted as missing').length,
       nodes: nodes.join(','),
-      ...(refused > 0 && { refused_withdrawals: refused }),
       ...withReason(statedReason),
     },
   });

@@ -7,6 +7,7 @@ import { storeShownOrder } from '../orders/store-order';
 import { inTransaction } from '../platform/database';
 import { ConfigError } from '../platform/config';
 import { GatewayError } from '../platform/errors';
+import { refuseOvertaken } from '../settlers/withdrawals/request';
 import { type CountUsed, findUsedOrdinals, recordUsedOrdinals, type UsedOrdinals } from '../transfers/rebuild/missing-ordinals';
 import { type KnownOrder, NotCovered, type RebuildDependencies, rebuildTransfer } from '../transfers/rebuild/rebuild';
 import { withReason } from './confirmation';
@@ -59,6 +60,7 @@ export async function reconcileSubject({ apply, ...deps }: Options, { id, orders
   const work = async (manager: EntityManager) => {
     if (isTransfer) await rebuildTransfer(manager, deps, transfer);
     else note = await recordKeyOrders(manager, orders);
+    await refuseWithdrawals(manager, deps, transfer);
     await record(manager, 'orders.rebuilt', { id, orders });
   };
   try {
@@ -89,9 +91,23 @@ export async function acceptAsMissing(options: Options, subject: Subject, reason
   await inEither(options.database, options.apply, async (manager) => {
     for (const { claims } of orders) await storeShownOrder(manager, claims, null);
     await recordUsedOrdinals(manager, used);
+    await refuseWithdrawals(manager, options, signingOrders(orders));
     await record(manager, 'orders.accepted_as_missing', subject, { reason, ...withReason(options.statedReason) });
   });
   return { subject: id, orders: orders.length, result: 'accepted as missing', reason, waitsFor: null };
+}
+
+/** Those that the backup has as requested of settlers that have signed something since. */
+async function refuseWithdrawals(
+  manager: EntityManager,
+  { registry, getFamily }: Pick<RebuildDependencies, 'registry' | 'getFamily'>,
+  orders: readonly KnownOrder[],
+): Promise<void> {
+  for (const { claims } of orders) {
+    const chain = registry.findByCaip2(claims.chain);
+    const from = chain && getFamily(chain.family).parseAddress(claims.from);
+    if (from) await refuseOvertaken(manager, { chain: chain.name, addressKey: from.key });
+  }
 }
 
 /** What no key of ORDER_KEYS opens: an order of a key that is not in it any more, or a lie of its node. */

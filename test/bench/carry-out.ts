@@ -110,7 +110,9 @@ export class Transfers {
   /** Where the time of these went, in milliseconds; all of them are CONFIRMED. */
   async stages(txIds: string[]): Promise<Record<Stage, { p50: number; p95: number }>> {
     const rows = await this.database.query<Record<Stage, number>[]>(
-      `select ${Object.entries(stages).map(([name, [from, to]]) => `1000 * extract(epoch from ${to} - ${from})::float8 as ${name}`).join(', ')}
+      `select ${Object.entries(stages)
+        .map(([name, [from, to]]) => `1000 * extract(epoch from ${to} - ${from})::float8 as ${name}`)
+        .join(', ')}
          from transactions t join transfer_attempts a using (tx_id) where tx_id = any($1::uuid[]) and a.attempt = 1`,
       [txIds],
     );
@@ -118,7 +120,10 @@ export class Transfers {
       const { p50, p95 } = withP95(rows.map((row) => row[name]));
       return [name, { p50, p95 }];
     };
-    return Object.fromEntries(Object.keys(stages).map((name) => of(name as Stage))) as Record<Stage, { p50: number; p95: number }>;
+    return Object.fromEntries(Object.keys(stages).map((name) => of(name as Stage))) as Record<
+      Stage,
+      { p50: number; p95: number }
+    >;
   }
 
   private async watch(): Promise<void> {

@@ -11,8 +11,8 @@ interface Rejection {
   reason: string;
   /** The node may have the transaction already: it is asked for the hash before the refusal is accepted. */
   mayBeKnown?: boolean;
-  /** Another node may take it, or this one later; `price`: or at a higher one. */
-  passing?: 'price' | 'view';
+  /** Another node may take it, or this one later; `price`: or at a higher one; `unknown`: only the chain shows whether it was refused for good. */
+  passing?: 'price' | 'view' | 'unknown';
   /** This node has seen more of the chain than one that takes it. */
   hasSeenMore?: true;
 }
@@ -33,8 +33,8 @@ const rejections: readonly Rejection[] = [
     pattern: /nonce too low|nonce is too low|oldnonce|already ?(been )?used|invalid nonce/i,
     reason: 'nonce too low: another transaction has used it',
     mayBeKnown: true,
-    // by one that the chain shows sooner or later, even if other nodes behind the same URL do not yet: nobody is asked before
-    passing: 'view',
+    // perhaps by an attempt of the same transfer, in a block that another node behind the same URL does not show yet
+    passing: 'unknown',
     hasSeenMore: true,
   },
   {

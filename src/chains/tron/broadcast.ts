@@ -18,7 +18,7 @@ const refusals: Readonly<Record<string, Refusal>> = {
   TOO_BIG_TRANSACTION_ERROR: { reason: 'the transaction is too long' },
   TAPOS_ERROR: { reason: 'the node does not have the block that the transaction refers to', passing: 'expiry' },
   TRANSACTION_EXPIRATION_ERROR: { reason: 'the transaction has expired', passing: 'expiry' },
-  // a node refuses bytes that it has seen by their id for an hour, which is longer than they live
+  // a node with `node.rpc.trxCacheEnable` refuses bytes that it has seen by their id for an hour, which is longer than they live
   DUP_TRANSACTION_ERROR: { reason: 'the node has seen it before', passing: 'expiry' },
   CONTRACT_VALIDATE_ERROR: { reason: 'the account lacks what it is to pay', passing: 'view' },
   CONTRACT_EXE_ERROR: { reason: 'the contract could not be executed', passing: 'view' },

@@ -43,15 +43,21 @@ export async function readWithdrawal(manager: EntityManager, withdrawalId: strin
   return row;
 }
 
+const overtaken =
+  'the database was restored, and the settler has signed something since this was asked for: look at what it has, and ask anew';
+
 /**
- * Refuses what operators have asked for and nothing was made of.
- * @returns how many.
+ * Refuses what was asked for of a settler and has no transaction, once an order is known that its address has got after the backup. A settler
+ * gets no order for anything else while a withdrawal of it waits: so it was refused, or its own transaction is the one that is missing.
  */
-export async function refuseUnmade(manager: EntityManager, reason: string): Promise<number> {
-  const [, refused] = await manager.query<[unknown, number]>(
-    `update settler_withdrawals w set refused = $1
-      where refused is null and not exists (select from transactions t where t.tx_id = w.withdrawal_id)`,
-    [reason],
+export async function refuseOvertaken(
+  manager: EntityManager,
+  { chain, addressKey }: { chain: string; addressKey: string },
+): Promise<void> {
+  await manager.query(
+    `update settler_withdrawals w set refused = $3 from settlers s
+      where s.settler_id = w.settler_id and (s.chain, s.address_key) = ($1, $2) and w.refused is null
+        and not exists (select from transactions t where t.tx_id = w.withdrawal_id)`,
+    [chain, addressKey, overtaken],
   );
-  return refused;
 }

@@ -3,11 +3,11 @@ import type { BroadcastResult } from '../../messages/transfer';
 import type { TransactionEntity } from '../../transactions/entity';
 import type { ObserveDependencies } from '../dependencies';
 
-/** How long what every endpoint refuses in words that nobody knows is waited for: by then it has been sent some ten times. */
+/** How long it is waited for where nobody can tell whether a refusal passes: by then the bytes have been sent some ten times. */
 const limitMs = 5 * 60_000;
 
 /**
- * What nobody knows may pass, and is waited for for some minutes. Then it is for an operator, with an alarm: while it waits the transfer can
+ * What cannot be told may pass, and is waited for for some minutes. Then it is for an operator, with an alarm: while it waits the transfer can
  * be abandoned, and those behind it are held.
  */
 export function limitUnknown(
@@ -22,7 +22,7 @@ export function limitUnknown(
   alarms.raise(
     `${txId} ${attempt}`,
     { alert: 'broadcast_refused', chain, tx_id: txId, reason },
-    'every endpoint refuses a transaction in words that are not known; it is sent again',
+    'every endpoint refuses a transaction, and nothing shows that this passes; it is sent again',
   );
   return { outcome: 'rejected', reason, isUnknown: true };
 }

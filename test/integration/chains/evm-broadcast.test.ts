@@ -96,7 +96,7 @@ test('"nonce too low" is what one node has seen: the next endpoint is asked, and
   const refusals = [{ message: 'nonce too low: next nonce 2000, tx nonce 1005' }, { message: 'OldNonce' }];
   expect(await offered(refusals)).toEqual({ outcome: { outcome: 'accepted' }, counts: [1, 1] });
   const { outcome, counts } = await offered(refusals, { last: false });
-  expect(outcome).toEqual({ outcome: 'waiting', reason: 'nonce too low: another transaction has used it', passing: 'view' });
+  expect(outcome).toEqual({ outcome: 'waiting', reason: 'nonce too low: another transaction has used it', passing: 'unknown' });
   expect(counts).toEqual([1, 1]);
 });
 

@@ -206,7 +206,7 @@ describe('broadcast', () => {
   it('a nonce that another transaction used', async () => {
     const { plan } = await executed({});
     const late = await signed({ nonce: plan.nonce, amount: 6n });
-    const waits = { outcome: 'waiting', passing: 'view', reason: expect.stringMatching(/nonce too low/) };
+    const waits = { outcome: 'waiting', passing: 'unknown', reason: expect.stringMatching(/nonce too low/) };
     expect(await client.broadcast(late.bytes)).toEqual(waits);
   });
 

@@ -43,7 +43,7 @@ const believed = [
   ['insufficient funds for gas * price + value', { outcome: 'waiting', passing: 'view' }],
   ['transaction underpriced', { outcome: 'waiting', passing: 'price' }],
   ['already known', { outcome: 'waiting', passing: 'view' }],
-  ['nonce too low: next nonce 7, tx nonce 5', { outcome: 'waiting', passing: 'view', hasSeenMore: true }],
+  ['nonce too low: next nonce 7, tx nonce 5', { outcome: 'waiting', passing: 'unknown', hasSeenMore: true }],
 ] as const;
 
 describe.each([400, 500])('HTTP %d', (status) => {
