@@ -17,7 +17,21 @@ interface OutboxRow {
   subject_id: string;
   client_id: string;
   chain: string | null;
+  turn: string;
 }
+
+/** What finds no room in a round. */
+interface Full {
+  chains: Set<string>;
+  /** Of clients on a chain that has room for others. */
+  places: Set<string>;
+  /** These chains. */
+  chainsOfPlaces: Set<string>;
+  /** The last turn of the first batch: whoever has room is not further behind, and the rest of a long backlog is not read. */
+  lastTurn: string | null;
+}
+
+const placeOf = (chain: string, clientId: string): string => `${chain} ${clientId}`;
 
 /**
  * Delivers the messages that their writers could not deliver: by turn, then oldest first, and each kind separately, so that a message
@@ -47,12 +61,13 @@ export class OutboxDispatcher {
 
   /**
    * Delivers batches of one kind, each in its own database transaction, so that row locks are not held longer than the calls to the
-   * workflow service. A chain without room is left out of the following batches, so that the others continue; a message of no chain
-   * that finds no room ends the round. Postponed ones come last, since they have had no turn.
+   * workflow service. A chain without room is left out of the following batches, so that the others continue, and so is a client on a chain
+   * that has room for others alone; a message of no chain that finds no room ends the round. Postponed ones come last, since they have had no
+   * turn.
    */
   private async dispatchKind(kind: OutboxKind): Promise<unknown> {
     for (const isPostponed of [false, true]) {
-      const full = new Set<string>();
+      const full: Full = { chains: new Set(), places: new Set(), chainsOfPlaces: new Set(), lastTurn: null };
       for (let round = 0; round < batchesARound; round += 1) {
         const { failure, isLast } = await inTransaction(this.database, (manager) =>
           this.dispatchBatch(manager, { kind, isPostponed, full }),
@@ -66,31 +81,40 @@ export class OutboxDispatcher {
 
   private async dispatchBatch(
     manager: EntityManager,
-    { kind, isPostponed, full }: { kind: OutboxKind; isPostponed: boolean; full: Set<string> },
+    { kind, isPostponed, full }: { kind: OutboxKind; isPostponed: boolean; full: Full },
   ): Promise<{ failure: unknown; isLast: boolean }> {
     const rows = await manager.query<OutboxRow[]>(
-      `select outbox_id, subject_id, client_id, chain from workflow_outbox
-        where kind = $1 and is_postponed = $4 and deliver_after <= clock_timestamp() and (chain is null or chain <> all ($3::text[]))
+      `select outbox_id, subject_id, client_id, chain, turn from workflow_outbox
+        where kind = $1 and is_postponed = $4 and deliver_after <= clock_timestamp() and (chain is null or (
+                chain <> all ($3::text[]) and chain || ' ' || client_id <> all ($5::text[])
+                and (turn <= $6::bigint or chain <> all ($7::text[]))))
         order by turn, outbox_id limit $2 for update skip locked`,
-      [kind, batch, [...full], isPostponed],
+      [kind, batch, [...full.chains], isPostponed, [...full.places], full.lastTurn, [...full.chainsOfPlaces]],
     );
+    full.lastTurn ??= rows.at(-1)?.turn ?? null;
+    const hasRoom = ({ chain, client_id: clientId }: OutboxRow) =>
+      chain === null || !(full.chains.has(chain) || full.places.has(placeOf(chain, clientId)));
     let isLast = rows.length < batch;
     const [delivered, failed, postponed, back]: [string[], string[], string[], string[]] = [[], [], [], []];
     let failure: unknown;
     // after a failure the workflow service is likely to be down: the rest is not tried in this round
     for (let start = 0; start < rows.length && !failure; start += concurrency) {
-      const chunk = rows.slice(start, start + concurrency).filter(({ chain }) => chain === null || !full.has(chain));
+      const chunk = rows.slice(start, start + concurrency).filter(hasRoom);
       const outcomes = await Promise.allSettled(chunk.map((row) => this.deliveries[kind](toMessage(kind, row))));
       outcomes.forEach((outcome, index) => {
-        const { outbox_id: id = '', chain = null } = chunk[index] ?? {};
+        const { outbox_id: id = '', client_id: clientId = '', chain = null } = chunk[index] ?? {};
         if (outcome.status === 'rejected') {
           failure ??= outcome.reason;
           failed.push(id);
         } else if (outcome.value === 'delivered') delivered.push(id);
         else if (outcome.value === 'postponed') postponed.push(id);
         else if (isPostponed) back.push(id);
-        else if (chain !== null) full.add(chain);
-        else isLast = true;
+        else if (chain === null) isLast = true;
+        else if (outcome.value === 'later') full.chains.add(chain);
+        else {
+          full.places.add(placeOf(chain, clientId));
+          full.chainsOfPlaces.add(chain);
+        }
       });
     }
     if (failed.length > 0) await manager.query(retryLater, [failed, retrySeconds]);

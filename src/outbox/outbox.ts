@@ -24,12 +24,17 @@ const kindsThatStart: readonly OutboxKind[] = ['start_key_generation', 'start_tr
 const kindsWithTurns: readonly OutboxKind[] = ['start_key_generation', 'start_transfer'];
 
 /**
- * How the messages of each kind are delivered. `later`: there is no room now, on its chain or at all. `postponed`: for a reason of its own,
- * which keeps no other message waiting. Repeated delivery must be harmless: after a crash between a delivery and its record the message is
+ * `later`: there is no room now, on its chain or at all; `client_later`: none for further ones of its client on its chain. `postponed`: for a
+ * reason of its own, which keeps no other message waiting.
+ */
+export type Delivery = 'delivered' | 'later' | 'client_later' | 'postponed';
+
+/**
+ * How the messages of each kind are delivered. Repeated delivery must be harmless: after a crash between a delivery and its record the message is
  * delivered again.
  * @throws Error when the workflow service does not respond.
  */
-export type Deliveries = Record<OutboxKind, (message: OutboxMessage) => Promise<'delivered' | 'later' | 'postponed'>>;
+export type Deliveries = Record<OutboxKind, (message: OutboxMessage) => Promise<Delivery>>;
 
 /** Deliveries that one process makes at a time directly after its commits; the dispatcher makes the others. */
 const maxDirectDeliveries = 8;

@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import type { Deliveries, OutboxMessage } from '../../outbox/outbox';
+import type { Deliveries, Delivery, OutboxMessage } from '../../outbox/outbox';
 import { belowStoredTrace } from '../../outbox/request-traces';
 import type { Logger } from '../../platform/logging';
 import type { TransactionType } from '../../transactions/types';
@@ -53,16 +53,17 @@ async function start(
   { database, workflows, starts, log }: TransferDeliveryDependencies,
   inOrder: InOrder,
   { subjectId: txId, clientId, chain = '' }: OutboxMessage,
-): Promise<'delivered' | 'later' | 'postponed'> {
+): Promise<Delivery> {
   const reading = findSubject(database, txId);
   // it may fail before its turn has come
   reading.catch(() => undefined);
   const admitted = await inOrder(async () => {
     const subject = await reading;
     if (!subject.ended && (await starts.isBehindParked(database.manager, subject))) return 'postponed';
-    return (await starts.take(database.manager, chain, clientId)) ? subject : 'later';
+    const room = await starts.take(database.manager, chain, clientId);
+    return room === 'taken' ? subject : room === 'none' ? 'later' : 'client_later';
   });
-  if (admitted === 'postponed' || admitted === 'later') return admitted;
+  if (typeof admitted === 'string') return admitted;
   try {
     const started = await belowStoredTrace(database, txId, () => workflows.start(toStart(txId, admitted)));
     if (started === 'closed' && !(await findSubject(database, txId)).ended) alarm(log, txId);

@@ -7,14 +7,17 @@ import { accountsBehindParked, findAccountsBehindParked, type LinePlace } from '
 /** A transfer that is signed and sent makes room for the next one after at most this time. */
 const recountMs = 250;
 
-/** Beyond `maxInFlight` there is so much of it for clients that have nothing in flight on the chain: they wait for no other one's transfers. */
+/** Such a part of `maxInFlight` is added for clients that have nothing in flight on the chain: they do not wait for another one's transfers. */
 const shareOfIdleClients = 1 / 4;
+
+/** What `take` finds; `for_idle_clients`: only for those that have nothing in flight on the chain. */
+type Room = 'taken' | 'none' | 'for_idle_clients';
 
 /** Of transfers that have started and not ended, by chain. Chains without one are left out. */
 export type CountByChain = (manager: EntityManager) => Promise<Map<string, number>>;
 
 export interface StartLimitSettings {
-  /** Transfers of one chain whose workflow is active. Per chain, so that a chain that is down does not delay the others. */
+  /** Transfers of one chain whose workflow is active, but for the part that is added for idle clients. Per chain, so that a chain that is down does not delay the others. */
   maxInFlight: number;
   /** Transfers that are accepted and whose workflow has not started, without those that wait behind a parked one of their sender. */
   maxPending: number;
@@ -57,15 +60,16 @@ export class StartLimits {
       throw new GatewayError('unavailable', 'Too many transfers wait for their start', { retryAfterSeconds: 5 });
   }
 
-  /** Reserves capacity for one more running transfer of a client on a chain; false when there is none. */
-  async take(manager: EntityManager, chain: string, clientId: string): Promise<boolean> {
+  /** Reserves capacity for one more running transfer of a client on a chain, unless there is none. */
+  async take(manager: EntityManager, chain: string, clientId: string): Promise<Room> {
     const inFlight = await this.inFlight.get(manager);
     const countOf = (key: string) => (inFlight.get(key) ?? 0) + (this.started.get(key) ?? 0);
     const { maxInFlight } = this.settings;
-    const extra = countOf(placeOf(chain, clientId)) === 0 ? Math.ceil(maxInFlight * shareOfIdleClients) : 0;
-    if (countOf(chain) >= maxInFlight + extra) return false;
+    const count = countOf(chain);
+    if (count >= maxInFlight + Math.ceil(maxInFlight * shareOfIdleClients)) return 'none';
+    if (count >= maxInFlight && countOf(placeOf(chain, clientId)) > 0) return 'for_idle_clients';
     this.change(chain, clientId, 1);
-    return true;
+    return 'taken';
   }
 
   /**

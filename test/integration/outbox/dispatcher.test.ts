@@ -103,6 +103,42 @@ describe('the dispatcher', () => {
     expect(log.warn).toHaveBeenCalledTimes(2);
   });
 
+  /** Of a client that has posted all of them at once, and of another one after it. */
+  const writeOfTwo = async () => {
+    const onChain = { kind: 'start_transfer', chain: 'ethereum' } as const;
+    for (let count = 0; count < 60; count += 1) await enqueue(database.manager, { ...onChain, subjectId: newId(), clientId });
+    const other = { ...onChain, subjectId: newId(), clientId: fixture.client.clientId };
+    await enqueue(database.manager, other);
+    await database.query('update workflow_outbox set deliver_after = clock_timestamp(), turn = 0');
+    return other;
+  };
+
+  test('a client without room keeps no other one of its chain waiting, and is asked about once a round', async () => {
+    const other = await writeOfTwo();
+    const asked = { busy: 0, other: 0 };
+    const deliveries = toAll(({ clientId: of }) => {
+      asked[of === clientId ? 'busy' : 'other'] += 1;
+      return Promise.resolve(of === clientId ? 'client_later' : 'delivered');
+    });
+    await new OutboxDispatcher(database, deliveries, silent).dispatch();
+    expect(await left()).not.toContain(other.subjectId);
+    expect(await left()).toHaveLength(60);
+    // what is asked about at the same time
+    expect(asked).toEqual({ busy: 10, other: 1 });
+  });
+
+  test('where the chain has room for nobody, nobody further is asked about', async () => {
+    await writeOfTwo();
+    let asked = 0;
+    await new OutboxDispatcher(
+      database,
+      toAll(() => ((asked += 1), Promise.resolve('later'))),
+      silent,
+    ).dispatch();
+    expect(asked).toBe(10);
+    expect(await left()).toHaveLength(61);
+  });
+
   test('a kind that waits for room does not delay the others', async () => {
     const starts = await write(3);
     await write(2, 'transfer_ended');

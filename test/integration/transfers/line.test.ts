@@ -182,11 +182,11 @@ describe('behind a transfer that waits for an operator', () => {
         ethereum.name,
         clientId,
       );
-    expect(await takes(client.clientId, 5)).toBe(true);
-    expect(await takes(client.clientId, 4)).toBe(false);
-    expect(await takes(newId(), 4)).toBe(true);
+    expect(await takes(client.clientId, 5)).toBe('taken');
+    expect(await takes(client.clientId, 4)).toBe('for_idle_clients');
+    expect(await takes(newId(), 4)).toBe('taken');
     // the added place is taken
-    expect(await takes(newId(), 3)).toBe(false);
+    expect(await takes(newId(), 3)).toBe('none');
   });
 
   test('they take no room of those that are in flight', async () => {
@@ -194,12 +194,12 @@ describe('behind a transfer that waits for an operator', () => {
     await begun(fixture, { txId: parked });
     await small();
     await fixture.database.query('delete from workflow_outbox');
-    const takesRoom = () =>
-      new StartLimits({ ...roomyStartLimits, maxInFlight: 1 }, () => Promise.resolve(new Map())).take(
+    const takesRoom = async () =>
+      (await new StartLimits({ ...roomyStartLimits, maxInFlight: 1 }, () => Promise.resolve(new Map())).take(
         fixture.database.manager,
         ethereum.name,
         fixture.client.clientId,
-      );
+      )) === 'taken';
     expect(await takesRoom()).toBe(false);
     await park(parked);
     expect(await takesRoom()).toBe(true);

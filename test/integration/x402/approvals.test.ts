@@ -193,8 +193,8 @@ describe('a signed approval', () => {
         'base',
         seller.clientId,
       );
-    expect(await isRoomWith(() => Promise.resolve(new Map()))).toBe(false);
-    expect(await isRoomWith(countSponsored)).toBe(true);
+    expect(await isRoomWith(() => Promise.resolve(new Map()))).toBe('for_idle_clients');
+    expect(await isRoomWith(countSponsored)).toBe('taken');
   });
 
   test.each<[string, string, Partial<SignedApproval>]>([
