@@ -55,16 +55,7 @@ export class Containers {
 
   /** Starts a service, and waits until its health check says so, for as long as the compose file allows it. */
   async startHealthy(name: string): Promise<void> {
-    const command = await this.commandLine(name);
-    const [program = '', ...args] = command;
-    const log = openSync(this.logFile(name), 'a');
-    const child = spawn(program, args, { detached: true, stdio: ['ignore', log, log] });
-    closeSync(log);
-    const ended = new Promise<number | string>((resolve) => {
-      child.once('error', (error) => resolve(error.message));
-      child.once('exit', (code, signal) => resolve(code ?? `ended by ${signal}`));
-    });
-    this.running.set(name, { child, ended });
+    const { command, child, ended } = await this.start(name);
     const { healthcheck } = this.service(name);
     if (!healthcheck) throw new Error(`${name} has no health check`);
     const seconds = (text: string): number => Number(/^(\d+)s$/.exec(text)?.[1]);
@@ -77,6 +68,21 @@ export class Containers {
         isOver() ? `ended (${await ended})` : 'not healthy in time',
         logTail(this.logFile(name), 25),
       );
+  }
+
+  /** Starts a service, and does not wait for it. */
+  async start(name: string): Promise<Running & { command: string[] }> {
+    const command = await this.commandLine(name);
+    const [program = '', ...args] = command;
+    const log = openSync(this.logFile(name), 'a');
+    const child = spawn(program, args, { detached: true, stdio: ['ignore', log, log] });
+    closeSync(log);
+    const ended = new Promise<number | string>((resolve) => {
+      child.once('error', (error) => resolve(error.message));
+      child.once('exit', (code, signal) => resolve(code ?? `ended by ${signal}`));
+    });
+    this.running.set(name, { child, ended });
+    return { command, child, ended };
   }
 
   async isHealthy(name: string): Promise<boolean> {

@@ -7,7 +7,7 @@ interface Outcome {
   message?: string;
 }
 
-/** The line that test/stack/counts-reporter.cjs writes for a run of tests: .ci/run sums them up. */
+/** Where TEST_COUNTS_FILE names a file: the line that test/stack/counts-reporter.cjs writes for a run of tests. .ci/run, which does not run this test, sums such lines up. */
 export function recordCounts({ result, seconds, message = '' }: Outcome): void {
   const file = process.env.TEST_COUNTS_FILE;
   if (!file) return;

@@ -7,10 +7,12 @@ import type { Containers } from './containers';
 /** What a command line of `docker compose` asks for. */
 export type Asked =
   | { act: 'run' | 'exec'; service: string; words: string[]; entrypoint: string[] | null; binds: string[] }
-  | { act: 'stop' | 'start' | 'restart' | 'up'; services: string[] }
+  | { act: 'stop'; services: string[] }
+  | { act: 'restart'; services: string[] }
+  | { act: 'up'; services: string[]; waits: boolean }
   | { act: 'build' };
 
-const withoutMeaningHere = ['--rm', '--no-deps', '-T', '-d', '--wait'];
+const withoutMeaningHere = ['--rm', '--no-deps', '-T', '-d', '--wait', '--force-recreate'];
 
 /** The variables that the services of this run have. */
 const withTry = ['--env-file', 'try.env'];
@@ -34,8 +36,10 @@ export function parseDocker([program, ...given]: readonly string[]): Asked {
   // of all services at once, which the text advises against
   if (service === undefined) throw new Error(`docker compose ${act} names no service`);
   if (act === 'run' || act === 'exec') return { act, service, words, entrypoint, binds };
-  if (act === 'stop' || act === 'start' || act === 'restart') return { act, services: rest };
-  if (act === 'up' && args.includes('--wait')) return { act, services: rest };
+  if (act === 'stop' || act === 'restart') return { act, services: rest };
+  // without --no-deps `up` carries out the jobs that a service depends on; `start`, which is refused, always does, and fails where their containers were removed
+  const isAlone = args.includes('-d') && args.includes('--no-deps');
+  if (act === 'up' && isAlone) return { act, services: rest, waits: args.includes('--wait') };
   throw new Error(`docker compose ${act} is not known here`);
 }
 
@@ -57,11 +61,12 @@ async function serveDocker(containers: Containers, folder: string): Promise<() =
       const words = asked.words.length > 0 ? asked.words : undefined;
       return (await containers.commandLine(service, { words, entrypoint, binds })).map(quote).join(' ');
     }
-    const { act, services } = asked;
-    if (act !== 'start')
-      for (const name of [...services].reverse()) if (containers.isRunning(name)) await containers.stopWell(name);
+    const { services } = asked;
+    for (const name of [...services].reverse()) if (containers.isRunning(name)) await containers.stopWell(name);
+    if (asked.act === 'stop') return 'true';
     // at once: some are healthy only when others are
-    if (act !== 'stop') await Promise.all(services.map((name) => containers.startHealthy(name)));
+    const waits = asked.act === 'restart' || asked.waits;
+    await Promise.all(services.map((name) => (waits ? containers.startHealthy(name) : containers.start(name))));
     return 'true';
   };
   mkdirSync(folder, { recursive: true });

@@ -346,6 +346,21 @@ it('endpoints of every chain can be given, and the set-up asks for them', () => 
     for (const variable of chainVariables.keys()) expect(get(name).environment).toHaveProperty([variable]);
 });
 
+it('a pool of keys can be switched off in .env, in both processes that read its size', () => {
+  const { schema } = variables.KEY_POOL_SIZE;
+  const { default: size } = (schema.describe() as { flags: { default: number } }).flags;
+  const readers = processes.filter(([, service]) => variables.KEY_POOL_SIZE.group.split(', ').includes(processOf(service) ?? ''));
+  expect(readers.map(([name]) => name)).toEqual(['worker', 'authoriser']);
+  for (const [name, given] of [
+    ['without', {}],
+    ['with 0', { KEY_POOL_SIZE: '0' }],
+  ] as const) {
+    const resolved = resolveCompose(given).services;
+    const sizes = readers.map(([reader]) => resolved[reader]?.environment?.KEY_POOL_SIZE);
+    expect([name, sizes]).toEqual([name, name === 'without' ? [`${size}`, `${size}`] : ['0', '0']]);
+  }
+});
+
 it('what try.env sets is read by the file', () => {
   const set = readFileSync(inProject('try.env'), 'utf8').match(/^\w+(?==)/gm) ?? [];
   for (const name of set.filter((it) => it !== 'COMPOSE_PROFILES')) expect(composeText).toContain(`\${${name}:-`);

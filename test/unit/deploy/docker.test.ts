@@ -28,13 +28,16 @@ describe('docker compose', () => {
 
   it('stops, starts and replaces the services that are named', () => {
     expect(of('compose stop api worker')).toEqual({ act: 'stop', services: ['api', 'worker'] });
-    expect(of('compose up -d --no-deps --wait temporal')).toEqual({ act: 'up', services: ['temporal'] });
+    expect(of('compose up -d --no-deps --wait temporal')).toEqual({ act: 'up', services: ['temporal'], waits: true });
+    expect(of('compose up -d --no-deps api')).toEqual({ act: 'up', services: ['api'], waits: false });
   });
 
   it.each([
     'compose up -d',
     'compose up',
     'compose up -d api',
+    'compose up -d --wait api',
+    'compose start api',
     'compose run --privileged api',
     'compose down -v api',
     'run image',

@@ -39,6 +39,9 @@ const runBy: Record<string, string> = {
   'gateway ledger verify': onStack,
   'gateway audit verify': onStack,
   'gateway transfers retry': onStack,
+  "docker compose run --rm --no-deps -T --entrypoint sh setup -euc '": 'test/unit/deploy/replaced-files.test.ts',
+  // a private key, by the same words as in its code for operators of nodes
+  'openssl ecparam -name prime256v1 -genkey': 'docs/deployment.md',
   // its code for operators of nodes, which three-machines.test.ts runs
   'openssl rand -hex 32': 'docs/deployment.md',
   'openssl genpkey -algorithm ed25519 -out jwt-new.pem': accessTokens,
@@ -59,6 +62,7 @@ const notRun: Record<string, string> = {
   'docker compose build': 'needs an engine: `npm run test:deploy` builds the images with buildah',
 };
 
+const read = (file: string): string => readFileSync(path.join(projectRoot, file), 'utf8');
 const startsWith = (code: string, words: string): boolean =>
   code === words || code.startsWith(`${words} `) || code.startsWith(`${words}\n`);
 const longest = (code: string, list: Record<string, string>): string | undefined =>
@@ -67,7 +71,22 @@ const longest = (code: string, list: Record<string, string>): string | undefined
     .sort((a, b) => b.length - a.length)[0];
 const blocks = documents.flatMap(shellBlocks);
 const commands = documents.flatMap((document) =>
-  inlineCommands(document, ['docker', 'gateway', 'npm', 'node', 'openssl', 'psql', 'curl', 'cp', 'git']),
+  inlineCommands(document, [
+    'docker',
+    'gateway',
+    'npm',
+    'node',
+    'openssl',
+    'psql',
+    'curl',
+    'cp',
+    'git',
+    'echo',
+    'cat',
+    'rm',
+    'mv',
+    'sh',
+  ]),
 );
 
 it.each(blocks.map((block) => [`${block.document}, ${block.section}: ${block.code.split('\n')[0]}`, block] as const))(
@@ -91,6 +110,13 @@ it.each([...new Set(commands)])('a test runs `%s`, or a reason is given', (code)
   const text = readFileSync(file, 'utf8');
   for (const word of words.split(' ').slice(1, 4))
     if (!word.startsWith('-')) expect([code, file, text.includes(word)]).toEqual([code, file, true]);
+});
+
+it('code in SQL is run by a test that reads it from the document', () => {
+  const withSql = documents.filter((document) => read(document).includes('```sql'));
+  expect(withSql).toEqual(['docs/deployment.md']);
+  expect(read(withSql[0] ?? '').match(/```sql/g)?.length).toBe(1);
+  expect(read(databases)).toContain("'docs/deployment.md'), 'utf8');\n  const [, code = ''] = /```sql");
 });
 
 it('the lists have nothing that the documents do not have', () => {

@@ -15,7 +15,7 @@ const lines = [...text.matchAll(/```sh\n([\s\S]*?)```|`([^`\n]+)`/g)].flatMap(([
   ...block.split('\n'),
   inline,
 ]);
-const composed = lines.flatMap((line) => line.match(/docker compose (?:run|up|start|stop|restart|exec) .*/g) ?? []);
+const composed = lines.flatMap((line) => line.match(/docker compose (?:run|up|stop|restart|exec) .*/g) ?? []);
 
 /** Services that the line names: up to the command that runs in one, or all of them. A variable has the values of the loop around it, or its own. */
 function servicesOf(line: string): string[] {
@@ -35,6 +35,12 @@ describe('docs/deployment.md and docs/upgrades.md', () => {
     const named = servicesOf(line);
     expect(named).not.toEqual([]);
     expect(named.filter((name) => !(name in compose.services))).toEqual([]);
+  });
+
+  it('nothing is started together with the jobs that it depends on', () => {
+    // `start` carries them out again; so does `up`, but for the first start of all
+    expect(text).not.toMatch(/docker compose start/);
+    for (const line of composed) if (line.includes(' up -d')) expect(line).toContain(' up -d --no-deps ');
   });
 
   it('an update replaces every process that is made here, one after the other, nodes first', () => {
@@ -74,7 +80,7 @@ describe('docs/deployment.md and docs/upgrades.md', () => {
 
   it('code that stops, replaces or starts several things ends at the first command that fails', () => {
     const blocks = ['docs/deployment.md', 'docs/upgrades.md'].flatMap(shellBlocks).map(({ code }) => code);
-    const sequences = blocks.filter((code) => /docker compose (stop|start|up -d)/.test(code));
+    const sequences = blocks.filter((code) => /docker compose (stop|restart|up -d)/.test(code));
     expect(sequences.length).toBeGreaterThan(2);
     // in parentheses: the shell reads all of it before it runs the first command, which cannot take the rest for its own input
     for (const code of sequences) expect(code).toMatch(/^\(\n {2}set -e\n[\s\S]*\n\)\n$/);

@@ -1,9 +1,8 @@
-import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { findOnPath } from '../../../dev/binaries';
 import { shellBlocks } from '../documents/shell-blocks';
+import { CountedPrograms } from './counted-programs';
 
 /**
  * The code of docs/deployment.md that replaces passwords, where one of its commands fails; `npm run test:deploy` runs it as a whole. The programs on
@@ -12,15 +11,11 @@ import { shellBlocks } from '../documents/shell-blocks';
  */
 
 let root: string;
+let counted: CountedPrograms;
 let count = 0;
 beforeEach(() => {
   root = mkdtempSync(path.join(tmpdir(), 'passwords-'));
-  mkdirSync(inRoot('programs'));
-  for (const [name, code] of Object.entries({ docker: engine, psql })) writeProgram(inRoot(name), code);
-  for (const name of programs) {
-    const real = name in { docker: 1, psql: 1 } ? inRoot(name) : findOnPath(name);
-    writeProgram(inRoot('programs', name), counted.replace('REAL', real ?? `${name} is not installed`));
-  }
+  counted = new CountedPrograms(root, { docker: engine, psql }, programs);
   const old = { superuser: secret(), worker: secret(), temporal: secret() };
   for (const [name, content] of Object.entries({
     'server/postgres': old.superuser,
@@ -46,10 +41,6 @@ afterEach(() => rmSync(root, { recursive: true, force: true }));
 const inRoot = (...names: string[]) => path.join(root, ...names);
 const read = (name: string) => readFileSync(inRoot(name), 'utf8').trimEnd();
 const secret = () => `${String((count += 1)).padStart(4, '0')}abcdef0123456789abcdef0123456789abcdef012345`;
-const writeProgram = (file: string, code: string) => {
-  writeFileSync(file, code);
-  chmodSync(file, 0o755);
-};
 const workerUrl = (password: string) => `postgres://gateway_worker_login:${password}@postgres:5432/gateway?sslmode=verify-full`;
 const serverYaml = (password: string) =>
   [
@@ -63,12 +54,6 @@ const serverYaml = (password: string) =>
 
 /** `sed` and `tee` are not used now: their words would be looked at, as those of the others. */
 const programs = ['docker', 'psql', 'openssl', 'cat', 'cp', 'mv', 'rm', 'sed', 'sync', 'tee'];
-const counted = `#!/bin/bash
-read -r n < "$ROOT/count"; echo $((n += 1)) > "$ROOT/count"
-printf '%s\\n' '\${0##*/}' "$@" >> "$ROOT/words"
-[ "$n" != "$FAILING" ] || exit 9
-exec 'REAL' "$@"
-`;
 const psql = `#!/bin/bash
 [ "$PGPASSWORD" = "$(< "$ROOT/server/postgres")" ] || exit 2
 input=$(/bin/cat)
@@ -104,14 +89,7 @@ esac
  */
 function run(section: string, { failing = 0, hasFullDisk = false } = {}): string | null {
   const [block] = shellBlocks('docs/deployment.md').filter((it) => it.section === section);
-  writeFileSync(inRoot('count'), '0\n');
-  const env = { ROOT: root, PATH: inRoot('programs'), FULL_DISK: hasFullDisk ? '1' : '', FAILING: String(failing) };
-  const { status, stderr } = spawnSync('/bin/bash', ['-c', block?.code ?? 'exit 1'], {
-    cwd: inRoot('checkout'),
-    env,
-    encoding: 'utf8',
-  });
-  return status === 0 ? null : stderr;
+  return counted.run(block?.code ?? 'exit 1', inRoot('checkout'), { failing, env: { FULL_DISK: hasFullDisk ? '1' : '' } });
 }
 
 const places = {
@@ -155,7 +133,7 @@ describe.each(sections)('%s', (section) => {
     const first = read(`server/${login}`);
     expect(run(section)).toBe(null);
     expectReplaced(section, first);
-    const commands = Number(read('count'));
+    const commands = counted.count;
     expect(commands).toBeGreaterThan(8);
     let passed = 0;
     for (let failing = 1; failing <= commands; failing += 1) {

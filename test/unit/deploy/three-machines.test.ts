@@ -51,6 +51,16 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
       shell(commandsOf('operator').replaceAll('mpc-node-1', `mpc-node-${index}`), inRoot(`operator-${index}`));
       copyFileSync(inRoot(`operator-${index}`, `mpc-node-${index}.csr`), inRoot(`mpc-node-${index}.csr`));
     }
+    // a repeat overwrites nothing, also where only the first secrets are there
+    const secrets = ['kek', 'database_password', 'tls_key'];
+    const ofFirst = () => secrets.map((name) => read('operator-1', name));
+    const [kept, request] = [ofFirst(), read('operator-1', 'mpc-node-1.csr')];
+    expect(() => shell(commandsOf('operator'), inRoot('operator-1'))).toThrow('kek: cannot overwrite existing file');
+    mkdirSync(inRoot('interrupted'));
+    writeFileSync(inRoot('interrupted', 'tls_key'), kept[2] ?? '');
+    expect(() => shell(commandsOf('operator'), inRoot('interrupted'))).toThrow('tls_key: cannot overwrite existing file');
+    expect(read('interrupted', 'tls_key')).toBe(kept[2]);
+    expect([ofFirst(), read('operator-1', 'mpc-node-1.csr')]).toEqual([kept, request]);
     shell(commandsOf('gateway'), root);
     for (const index of nodeIndexes) {
       const own = (name: string) => read(`operator-${index}`, name).trim();
@@ -98,15 +108,16 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
     // the identity of one node is replaced, by the commands that docs/keys.md names
     const [own, others] = ['mpc-node-1', 'mpc-node-2'].map((name) => read('deployment', name, 'tls_cert'));
     const formerKey = read('operator-1', 'tls_key').trim();
-    shell(commandsOf('operator').trim().split('\n').slice(-2).join('\n'), inRoot('operator-1'));
-    copyFileSync(inRoot('operator-1', 'mpc-node-1.csr'), inRoot('mpc-node-1.csr'));
+    mkdirSync(inRoot('replaced'));
+    shell(`umask 077\nset -C\n${commandsOf('operator').trim().split('\n').slice(-2).join('\n')}`, inRoot('replaced'));
+    copyFileSync(inRoot('replaced', 'mpc-node-1.csr'), inRoot('mpc-node-1.csr'));
     shell(sign.replace('mpc-node-1 mpc-node-2 mpc-node-3; do', 'mpc-node-1; do'), root);
     const given = (name: string) => read('deployment', 'mpc-node-1', name);
     const files = { index: 1, cert: given('tls_cert'), ca: given('tls_ca'), peerCerts: given('node_certs') } as const;
     expect(given('tls_cert')).not.toBe(own);
     expect(read('deployment', 'mpc-node-2', 'tls_cert')).toBe(others);
     expect(read('deployment', 'api', 'node_certs')).toBe(given('node_certs'));
-    expect(() => new Identity({ ...files, key: read('operator-1', 'tls_key').trim(), formerCerts: own })).not.toThrow();
+    expect(() => new Identity({ ...files, key: read('replaced', 'tls_key').trim(), formerCerts: own })).not.toThrow();
     expect(() => new Identity({ ...files, key: formerKey })).toThrow();
     await expect(setUp()).rejects.toThrow(/mpc-node-1.* was made before and is missing now/);
 

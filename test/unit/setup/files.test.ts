@@ -1,4 +1,4 @@
-import { X509Certificate } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import {
   chmodSync,
   chownSync,
@@ -170,6 +170,25 @@ describe('an authority that is renewed', () => {
       for (const name of written.filter((it) => it.endsWith('_cert') && !it.startsWith('setup/')))
         expect([name, keyOf(after[name])]).toEqual([name, keyOf(before[name])]);
       if (isRoot) for (const name of written) expect(statSync(file(name)).uid).toBe(name.startsWith('setup/') ? 0 : 1000);
+    },
+  );
+
+  it.each([
+    ['temporal', 'api/temporal_key', 'api/temporal_cert', 'api/temporal_ca'],
+    ['node', 'mpc-node-1/tls_key', 'mpc-node-1/tls_cert', 'mpc-node-1/tls_ca'],
+  ] as const)(
+    'withdraws a leaked certificate, and its key where another one is in its place by then: %s',
+    async (renew, key, cert, ca) => {
+      const leaked = new X509Certificate(read(cert));
+      put(key, await newCertificateKey());
+      await expect(run()).rejects.toThrow(cert);
+      await setUpFiles({ ...deployment(), renew });
+      expect(await run()).toEqual([]);
+      const authority = new X509Certificate(read(ca));
+      const renewed = new X509Certificate(read(cert));
+      expect([leaked.verify(authority.publicKey), renewed.verify(authority.publicKey)]).toEqual([false, true]);
+      expect(renewed.checkPrivateKey(createPrivateKey(read(key)))).toBe(true);
+      expect(renewed.publicKey.equals(leaked.publicKey)).toBe(false);
     },
   );
 
