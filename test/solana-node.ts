@@ -243,8 +243,8 @@ const idOf = (transaction: JsonValue | undefined): string =>
 export class StubError extends Error {
   readonly body: JsonObject;
 
-  constructor(code: number, data?: JsonObject) {
+  constructor(code: number, data?: JsonObject, message = 'refused') {
     super(String(code));
-    this.body = { code, message: 'refused', ...(data && { data }) };
+    this.body = { code, message, ...(data && { data }) };
   }
 }

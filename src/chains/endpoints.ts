@@ -34,8 +34,22 @@ export class EndpointFault extends Error {
  */
 export class NotEstimated extends Error {}
 
-/** Every endpoint has answered, and none with what it was asked for. The message is for operators. */
-class AllAnswered extends Error {}
+/** Endpoints have answered, and none with what it was asked for. */
+class Unusable extends Error {
+  constructor(
+    message: string,
+    /** What they have answered, for operators. */
+    readonly words: string,
+    /** Every one has answered. */
+    readonly isOfAll: boolean,
+  ) {
+    super(message);
+  }
+}
+
+/** What endpoints have answered where none could do the work; null: none has answered, or the error is of another kind. */
+export const findAnswers = (error: unknown): Pick<Unusable, 'words' | 'isOfAll'> | null =>
+  error instanceof GatewayError && error.cause instanceof Unusable ? error.cause : null;
 
 /** What is wrong with every endpoint that has answered; null for an error of another kind. */
 export const findFault = (error: unknown): EndpointFault | null =>
@@ -187,12 +201,16 @@ function toError(chain: ChainDefinition, failures: Failure[]): GatewayError {
     return new GatewayError('not_estimated', both, { cause: refusal });
   }
   if (fault) return unavailable(chain, fault.message, fault);
-  if (failures.every(({ hasAnswered }) => hasAnswered))
-    return unavailable(chain, 'no RPC endpoint gives a usable answer', new AllAnswered(toWords(errors)));
+  const answers = failures.filter(({ hasAnswered }) => hasAnswered).map(({ error }) => error);
+  const words = toWords(answers);
+  if (answers.length === failures.length)
+    return unavailable(chain, 'no RPC endpoint gives a usable answer', new Unusable(words, words, true));
   const reasons = failures.map(
     ({ position, error }) => `endpoint ${position}: ${error instanceof Error ? error.message : 'failed'}`,
   );
-  return unavailable(chain, 'no RPC endpoint responded', new Error(reasons.join('; ')));
+  const reason = reasons.join('; ');
+  const cause = answers.length > 0 ? new Unusable(reason, words, false) : new Error(reason);
+  return unavailable(chain, 'no RPC endpoint responded', cause);
 }
 
 /** Each once. What a library has thrown about an answer may repeat a part of it. */
@@ -204,17 +222,19 @@ function toWords(errors: unknown[]): string {
 }
 
 /**
- * What an attempt is to be made of. An endpoint that does not answer is waited for; where every one has answered, and none with what is needed,
- * that may go on for ever, and somebody has to be told.
- * @throws GatewayError not_estimated in place of chain_unavailable where every endpoint has answered; what `prepare` throws.
+ * What an attempt is to be made of. Where no endpoint answers that is waited for; where one has answered, and none with what is needed, that may
+ * go on for ever, and somebody has to be told.
+ * @throws GatewayError not_estimated in place of chain_unavailable where an endpoint has answered; what `prepare` throws.
  */
 export async function orNotEstimated<T>({ name }: ChainDefinition, prepare: () => Promise<T>): Promise<T> {
   try {
     return await prepare();
   } catch (error) {
-    if (!(error instanceof GatewayError && error.cause instanceof AllAnswered)) throw error;
-    const reason = `The endpoints of ${name} answer, and none says what this transaction takes: ${error.cause.message}`;
-    throw new GatewayError('not_estimated', reason, { cause: error.cause });
+    const answers = findAnswers(error);
+    if (!answers) throw error;
+    const who = answers.isOfAll ? `The endpoints of ${name} answer` : `Of the endpoints of ${name} some do not answer`;
+    const reason = `${who}, and none says what this transaction takes: ${answers.words}`;
+    throw new GatewayError('not_estimated', reason, { cause: error });
   }
 }
 

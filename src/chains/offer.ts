@@ -1,13 +1,16 @@
 import type { BroadcastOutcome } from './chain-client';
+import { findAnswers } from './endpoints';
+import { NoAnswer } from './no-answer';
 import { unknownReason } from './unknown-words';
 
 /**
  * What an endpoint says about bytes that it was offered. `mayTakeElsewhere`: it refuses by its own view, so another one may take them;
- * `hasSeenMore`: by what it has seen of the chain, and one that takes them may lag.
+ * `hasSeenMore`: by what it has seen of the chain, and one that takes them may lag; `isTrouble`: it has a trouble of its own, and says nothing
+ * about them.
  */
 export type Offered =
   | { outcome: 'accepted' }
-  | (Exclude<BroadcastOutcome, { outcome: 'accepted' }> & { mayTakeElsewhere: boolean; hasSeenMore?: true });
+  | (Exclude<BroadcastOutcome, { outcome: 'accepted' }> & { mayTakeElsewhere: boolean; hasSeenMore?: true; isTrouble?: true });
 
 interface KnownRefusal {
   reason: string;
@@ -25,9 +28,22 @@ export const toRefused = ({ reason, passing, isOfNode = false, hasSeenMore }: Kn
     : { outcome: 'rejected', reason, mayTakeElsewhere: isOfNode };
 
 /** A refusal in words that nobody knows: they may stand for what passes. */
-export const toUnknownRefusal = (code: number | string, message: string): Offered => ({
-  ...{ outcome: 'waiting', reason: unknownReason(code, message), passing: 'unknown', mayTakeElsewhere: true },
-});
+export const toUnknownRefusal = (code: number | string, message: string) =>
+  ({ outcome: 'waiting', reason: unknownReason(code, message), passing: 'unknown', mayTakeElsewhere: true }) satisfies Offered;
+
+const limitsRequests = /rate.?limit|too many requests|request limit|compute units/i;
+const tooManyRequests: ReadonlySet<number> = new Set([429]);
+
+/** `codes`: with which an endpoint limits requests, beside its words. @throws NoAnswer where it does: it has said nothing about any of them. */
+export function assertUnlimited(code: number, message: string, codes = tooManyRequests): void {
+  if (codes.has(code) || limitsRequests.test(message)) throw new NoAnswer('the endpoint limits requests');
+}
+
+/** A trouble of the endpoint itself: it may pass, or stay until somebody is told. @throws NoAnswer as assertUnlimited. */
+export function toTrouble(code: number, message: string): Offered {
+  assertUnlimited(code, message);
+  return { ...toUnknownRefusal(code, message), isTrouble: true };
+}
 
 interface Endpoints<E> {
   run<T>(work: (endpoint: E) => Promise<T>, isPreferable?: () => boolean): Promise<T>;
@@ -35,11 +51,13 @@ interface Endpoints<E> {
 
 /**
  * Offers signed bytes to one endpoint after the other. A refusal counts at once where every node would refuse, else where no other one
- * takes them: then one that is waited for counts before another, and among these one whose words are known.
- * @throws what `endpoints.run` throws when no endpoint has said anything.
+ * takes them: then one that is waited for counts before another, and among these one whose words are known. Without a refusal it is waited for
+ * where every endpoint has answered: that may go on for ever, and somebody has to be told.
+ * @throws what `endpoints.run` throws when no endpoint has refused them, and one has not answered.
  */
 export async function offer<E>(endpoints: Endpoints<E>, send: (endpoint: E) => Promise<Offered>): Promise<BroadcastOutcome> {
   const refusals: BroadcastOutcome[] = [];
+  const troubles: BroadcastOutcome[] = [];
   // a node that takes what another one has refused for good, or as too late, may be the one that lags: it is no better one to ask first
   let mayLag = false;
   try {
@@ -47,9 +65,9 @@ export async function offer<E>(endpoints: Endpoints<E>, send: (endpoint: E) => P
       async (endpoint) => {
         const said = await send(endpoint);
         if (said.outcome === 'accepted') return said;
-        const { mayTakeElsewhere, hasSeenMore = false, ...refusal } = said;
+        const { mayTakeElsewhere, hasSeenMore = false, isTrouble = false, ...refusal } = said;
         if (!mayTakeElsewhere) return refusal;
-        refusals.push(refusal);
+        (isTrouble ? troubles : refusals).push(refusal);
         mayLag ||= hasSeenMore || refusal.outcome === 'rejected';
         throw new Error(refusal.reason);
       },
@@ -59,6 +77,10 @@ export async function offer<E>(endpoints: Endpoints<E>, send: (endpoint: E) => P
     const waiting = refusals.filter((refusal) => refusal.outcome === 'waiting');
     const refusal = waiting.find(({ passing }) => passing !== 'unknown') ?? waiting[0] ?? refusals[0];
     if (refusal) return refusal;
-    throw error;
+    const answers = findAnswers(error);
+    if (!answers?.isOfAll) throw error;
+    return (
+      troubles[0] ?? { outcome: 'waiting', reason: `no endpoint takes it; they answer: ${answers.words}`, passing: 'unknown' }
+    );
   }
 }

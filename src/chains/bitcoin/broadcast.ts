@@ -1,4 +1,4 @@
-import { type Offered, toRefused, toUnknownRefusal } from '../offer';
+import { type Offered, toRefused, toTrouble, toUnknownRefusal } from '../offer';
 import type { Hex } from '../types';
 import { assertTaken } from './answers';
 import { NodeRefusal, type RpcCall } from './rpc';
@@ -81,14 +81,15 @@ export const refusalCodes: ReadonlySet<number> = new Set([-25, -26, -27, -22]);
 /**
  * sendrawtransaction. Safe to repeat: a transaction that the node has, in its pool or in a block, counts as accepted, whatever the
  * node says about it. What is refused for a passing reason is waited for, and so is what is refused in words that nobody knows.
- * @throws what the call throws when the node did not respond, or refused for a reason of its own: the outcome is then unknown.
+ * @throws what the call throws when the node did not respond, NoAnswer where it limits requests: the outcome is then unknown.
  */
 export async function broadcastTo(call: RpcCall, bytes: Hex, id: string, isKnown: () => Promise<boolean>): Promise<Offered> {
   try {
     assertTaken(await call('sendrawtransaction', [bytes.slice(2)]), id);
     return { outcome: 'accepted' };
   } catch (error) {
-    if (!(error instanceof NodeRefusal) || !refusalCodes.has(error.code)) throw error;
+    if (!(error instanceof NodeRefusal)) throw error;
+    if (!refusalCodes.has(error.code)) return toTrouble(error.code, error.nodeMessage);
     if (await isKnown()) return { outcome: 'accepted' };
     return toRefusal(error);
   }

@@ -3,7 +3,7 @@ import { rpcUrlsVariable } from '../config';
 import { once } from '../endpoints';
 import { NoAnswer } from '../no-answer';
 import { type ObserveCall, observeCalls } from '../observed-calls';
-import type { Offered } from '../offer';
+import { type Offered, toTrouble } from '../offer';
 import type { ChainDefinition, Hex } from '../types';
 import { assertTaken, readHash, readHashes, readHeader, readHeight, readObject } from './answers';
 import { type BitcoinBackend, feeTarget, type FoundTransaction } from './backend';
@@ -95,7 +95,8 @@ export class EsploraServer implements BitcoinBackend {
       return { outcome: 'accepted' };
     }
     const refusal = readRefusal(response);
-    if (!refusal || !refusalCodes.has(refusal.code)) throw failure(response);
+    if (!refusal || (response.status !== refused && !refusalCodes.has(refusal.code))) throw failure(response);
+    if (!refusalCodes.has(refusal.code)) return toTrouble(refusal.code, refusal.nodeMessage);
     return (await this.findTransaction(id)) ? { outcome: 'accepted' } : toRefusal(refusal);
   }
 
@@ -123,6 +124,9 @@ export class EsploraServer implements BitcoinBackend {
     return this.observe(`${options.method} ${withoutIds(path)}`, () => request({ ...options, url: this.base + path }));
   }
 }
+
+/** HTTP status of what the node behind it has refused. */
+const refused = 400;
 
 /** As in /tx/:id/raw. */
 const withoutIds = (path: string): string => path.replace(/\/([0-9a-f]{64}|\d+)(?=\/|$)/gi, '/:id');

@@ -34,8 +34,12 @@ export function createRpcCall(url: string): RpcCall {
 
 const toCode = (code: unknown): number => (typeof code === 'number' ? code : 0);
 
+/** Of what is in front of a node and limits requests: what it sends with that is about none of them. */
+const tooManyRequests = 429;
+
 /** Bitcoin Core answers refused requests with HTTP 404 or 500 and a body that says why. Anything else may be of a proxy before it. */
 function readResult({ status, text }: Answer): unknown {
+  if (status === tooManyRequests) throw new NoAnswer(`the response has no result (HTTP ${status})`);
   const response = readObject(parse(text, status));
   const { error } = response;
   // some versions of btcd send a result beside an error

@@ -24,10 +24,10 @@ interface Waiting {
 }
 
 /**
- * No answer by the HTTP status, and beside it a JSON-RPC error with the id of this very call: servers and proxies send such of a call that its node
+ * With an HTTP status that is of no answer, a JSON-RPC error with the id of this very call: servers and proxies send such of a call that its node
  * has refused, and of one that has never reached a node.
  */
-export class DoubtfulRefusal extends NoAnswer {
+export class DoubtfulRefusal extends Error {
   constructor(
     message: string,
     readonly refusal: NodeRefusal,
@@ -114,7 +114,7 @@ class BadStatus extends NoAnswer {
     super(`no result (HTTP ${status})`);
   }
 
-  about(id: number): NoAnswer {
+  about(id: number): Error {
     const responses = [this.said].flat() as (Response | null | undefined)[];
     const refusal = toRefusal(responses.find((response) => response?.id === id));
     return refusal ? new DoubtfulRefusal(this.message, refusal) : this;

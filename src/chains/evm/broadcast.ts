@@ -1,5 +1,5 @@
 import { keccak256 } from 'viem';
-import { type Offered, toRefused, toUnknownRefusal } from '../offer';
+import { assertUnlimited, type Offered, toRefused, toTrouble, toUnknownRefusal } from '../offer';
 import type { Hex } from '../types';
 import { DoubtfulRefusal } from './batch';
 import { isEndpointTrouble, NodeRefusal, type RpcCall } from './rpc';
@@ -83,14 +83,16 @@ const rejections: readonly Rejection[] = [
 const saidByNodes =
   /already known|alreadyknown|nonce (is )?too (low|high)|oldnonce|insufficient funds for (gas|transfer|intrinsic)|transaction underpriced|feetoolow|intrinsic gas too low|invalid sender|invalid chain id for signer/i;
 
-const limitsRequests = /rate.?limit|too many requests|request limit|compute units/i;
+/** Of EIP-1474, of op-geth's proxy and of providers. */
+const limitCodes: ReadonlySet<number> = new Set([429, -32005, -32012, -32016]);
 
 /**
  * eth_sendRawTransaction. Safe to repeat: bytes that a node already has count as accepted. What is refused for a passing reason is
  * waited for, and so is what is refused in words that nobody knows. The reason is never the node's own message, since nodes repeat
- * calldata in it. With the HTTP status of a failure only what nodes alone say counts (`saidByNodes`): what is believed then has the
- * transaction asked about, sent again or parked, and nothing unlocked.
- * @throws what the call throws when the node did not respond: the outcome is then unknown and the same bytes are sent again.
+ * calldata in it. With the HTTP status of a failure only what nodes alone say is about the bytes (`saidByNodes`), other words are of a trouble:
+ * what is believed then has the transaction asked about, sent again or parked, and nothing unlocked.
+ * @throws what the call throws when the node did not respond, NoAnswer where the endpoint limits requests: the outcome is then unknown and the
+ * same bytes are sent again.
  */
 export async function broadcastTo(call: RpcCall, bytes: Hex): Promise<Offered> {
   try {
@@ -100,9 +102,9 @@ export async function broadcastTo(call: RpcCall, bytes: Hex): Promise<Offered> {
     const refusal = error instanceof DoubtfulRefusal ? error.refusal : error;
     if (!(refusal instanceof NodeRefusal)) throw error;
     const rejection = rejections.find(({ pattern }) => pattern.test(refusal.nodeMessage));
-    if (refusal !== error && !saidByNodes.test(refusal.nodeMessage)) throw error;
-    if (!rejection && (isEndpointTrouble(refusal) || limitsRequests.test(refusal.nodeMessage)))
-      throw new Error('the endpoint did not pass it on');
+    const isDoubted = refusal !== error && !saidByNodes.test(refusal.nodeMessage);
+    if (isDoubted || !rejection) assertUnlimited(refusal.code, refusal.nodeMessage, limitCodes);
+    if (isDoubted || (!rejection && isEndpointTrouble(refusal))) return toTrouble(refusal.code, refusal.nodeMessage);
     if (rejection?.mayBeKnown && (await isKnown(call, keccak256(bytes)))) return { outcome: 'accepted' };
     return rejection ? toRefused(rejection) : toUnknownRefusal(refusal.code, refusal.nodeMessage);
   }

@@ -19,6 +19,7 @@ import { endingScan } from '../scan-look-up';
 import type { ChainDefinition, FeeLevels, Hex, InclusionEffect, Prepared, TransactionIntent } from '../types';
 import { prepareAuthorisation } from './authorise/prepare';
 import { fetchBalance } from './balance';
+import { DoubtfulRefusal } from './batch';
 import { broadcastTo } from './broadcast';
 import { encodeIntent, evmCodec } from './codec';
 import { toPrepared } from './details';
@@ -160,11 +161,12 @@ export class EvmChainClient implements ChainClient {
     const { name } = this.chain;
     // on the latest block and not on the pool, as some nodes do by default: an earlier attempt of this transfer may be pending
     return this.ask((call) =>
-      call<Hex>('eth_estimateGas', [request, 'latest']).then(BigInt, (error: unknown) => {
+      call<Hex>('eth_estimateGas', [request, 'latest']).then(BigInt, (thrown: unknown) => {
+        const error = thrown instanceof DoubtfulRefusal ? thrown.refusal : thrown;
         if (!(error instanceof NodeRefusal)) throw error;
         // nodes give it codes that stand for a trouble of their own, too
         if (isRevert(error)) throw new GatewayError('would_revert', `${name} would revert this transfer`);
-        // says nothing about the transfer: as one that does not answer, unless all say so
+        // says nothing about the transfer: counts where no other one says anything
         if (isEndpointTrouble(error)) throw error;
         // another endpoint may not share what this one says, as one that lags
         throw new NotEstimated(`The nodes of ${name} could not estimate the gas of this transfer (code ${error.code})`);

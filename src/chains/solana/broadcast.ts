@@ -1,5 +1,5 @@
 import { isJsonObject } from '../json';
-import type { Offered } from '../offer';
+import { assertUnlimited, type Offered, toTrouble, toUnknownRefusal } from '../offer';
 import type { Hex } from '../types';
 import type { SolanaNode } from './node';
 import { RpcError } from './rpc';
@@ -12,9 +12,13 @@ const refusals: ReadonlyMap<number, string> = new Map([
   [-32_602, 'the transaction was refused as malformed'],
 ]);
 
+/** Of providers, beside HTTP 429. */
+const limitCodes: ReadonlySet<number> = new Set([429, -32_429]);
+
 /**
  * Safe to repeat: a node passes on what it has seen before too. A node answers with the id alone: whether a block holds it is for `status`.
- * @throws Error when the node did not answer, is behind, or answers about something else: the outcome is then unknown.
+ * What is refused with a code that is not known is waited for, and so is a trouble of the node, as of one that is behind.
+ * @throws Error when the node did not answer, limits requests, or answers about something else: the outcome is then unknown.
  */
 export async function sendTo(node: SolanaNode, bytes: Hex, id: string): Promise<Offered> {
   try {
@@ -27,8 +31,11 @@ export async function sendTo(node: SolanaNode, bytes: Hex, id: string): Promise<
     // a node that lags does not have the block yet
     if (cause === blockhashNotFound)
       return { outcome: 'waiting', reason: 'the block hash has expired, or is unknown to the node', mayTakeElsewhere: true };
-    const reason = refusals.get(error.code);
+    const { code, nodeMessage } = error;
+    assertUnlimited(code, nodeMessage, limitCodes);
+    const reason = refusals.get(code);
     if (reason) return { outcome: 'rejected', reason, mayTakeElsewhere: false };
-    throw error;
+    // it has tried the transaction, although it was asked not to
+    return code === preflightFailure ? toUnknownRefusal(code, nodeMessage) : toTrouble(code, nodeMessage);
   }
 }

@@ -7,6 +7,8 @@ export class RpcError extends Error {
   constructor(
     readonly code: number,
     readonly data: JsonValue | undefined,
+    /** The node's message: never shown to clients nor put into errors as it stands (`unknownReason` takes the plain words). */
+    readonly nodeMessage: string,
   ) {
     super(`the node answers with error ${code}`);
   }
@@ -25,5 +27,10 @@ export async function call(post: PacedPost, method: string, params: JsonValue[],
   return answer.result;
 }
 
-const toRpcError = ({ code, data }: JsonObject): Error =>
-  typeof code === 'number' ? new RpcError(code, data) : new Error('the node answers with an error');
+/** Of a node's message, as much as is kept. */
+const maxMessage = 500;
+
+const toRpcError = ({ code, data, message }: JsonObject): Error =>
+  typeof code === 'number'
+    ? new RpcError(code, data, typeof message === 'string' ? message.slice(0, maxMessage) : '')
+    : new Error('the node answers with an error');

@@ -5,6 +5,7 @@ import { depthOfEnd, isDone } from '../../following/depth';
 import { storeInclusion } from '../../following/inclusions';
 import type { ChainObservation } from '../../messages/transfer';
 import { inTransaction } from '../../platform/database';
+import { GatewayError } from '../../platform/errors';
 import type { TransactionEntity } from '../../transactions/entity';
 import { findTransaction } from '../../transactions/state';
 import type { Attempts } from '../attempts';
@@ -24,7 +25,7 @@ type Included = Extract<AttemptStatus, { state: 'included' }>;
 
 /**
  * Asks the chain for the status of a transfer's attempts and stores it: an inclusion, also under an id not seen before, and proofs
- * of impossibility. Transactions that no node knows any more are sent again. `isAnew`: proofs that are stored already do not count, and nothing
+ * of impossibility. Transactions that no node knows any more are sent again, as far as nodes take them. `isAnew`: proofs that are stored already do not count, and nothing
  * is sent.
  * @throws GatewayError chain_unavailable, not_found.
  */
@@ -113,8 +114,15 @@ async function sendAgain(
   if (newest.kind !== 'cancellation') {
     if (status === 'FAILED' || attempts.isAbandoned || (await destinationBlacklisted(database.manager, txId))) return;
   }
-  const result = await sendAttempt(database.manager, client, txId, newest);
-  logger.warn({ tx_id: txId, chain, attempt: newest.attempt, ...result }, 'no node knew the transaction: it was sent again');
+  const sent = { tx_id: txId, chain, attempt: newest.attempt };
+  const result = await sendAttempt(database.manager, client, txId, newest).catch((error: unknown) => {
+    if (!(error instanceof GatewayError && error.code === 'chain_unavailable')) throw error;
+    // what is done about one that nodes do not have for long depends on its being observed
+    logger.warn({ ...sent, err: error }, 'no node knew the transaction, and none has answered to its being sent again');
+    return null;
+  });
+  if (!result) return;
+  logger.warn({ ...sent, ...result }, 'no node knew the transaction: it was sent again');
   if (result.outcome !== 'accepted') return;
   // what no node had taken before is submitted now
   if (status === 'SIGNING') await markSubmitted(deps, transfer, { attempt: newest.attempt, id: newest.signed.id });

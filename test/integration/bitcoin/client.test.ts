@@ -338,8 +338,11 @@ describeWithBtcd('the client of a Bitcoin chain', () => {
     });
 
     test.each([null, '', 'ab'.repeat(32)])('taken with %j in place of its id: says nothing about it', async (answer) => {
-      const odd = await asking({ sendrawtransaction: () => answer });
-      await expect(odd.broadcast(bytes)).rejects.toMatchObject({ code: 'chain_unavailable' });
+      const odd = await through({ sendrawtransaction: () => answer });
+      expect(await client(odd.url).broadcast(bytes)).toMatchObject({
+        ...{ outcome: 'waiting', reason: expect.stringMatching(/^no endpoint takes it; they answer: /), passing: 'unknown' },
+      });
+      await expect(client(odd.url, 'http://127.0.0.1:1').broadcast(bytes)).rejects.toMatchObject({ code: 'chain_unavailable' });
     });
 
     describe('to several nodes:', () => {
@@ -371,9 +374,15 @@ describeWithBtcd('the client of a Bitcoin chain', () => {
       });
     });
 
-    test('a node that is starting says nothing about it', async () => {
-      const starting = await asking({ sendrawtransaction: () => refuse(-28, 'Loading block index…') });
-      await expect(starting.broadcast(bytes)).rejects.toMatchObject({ code: 'chain_unavailable' });
+    test('a node that is starting says nothing about it: it is waited for where every node has a trouble of its own', async () => {
+      const starting = await through({ sendrawtransaction: () => refuse(-28, 'Loading block index…') });
+      expect(await client(starting.url).broadcast(bytes)).toEqual({
+        ...{ outcome: 'waiting', reason: 'refused by the node (code -28): Loading block', passing: 'unknown' },
+      });
+      const silent = client(starting.url, 'http://127.0.0.1:1');
+      await expect(silent.broadcast(bytes)).rejects.toMatchObject({ code: 'chain_unavailable' });
+      const limiting = await asking({ sendrawtransaction: () => refuse(-1, 'rate limit exceeded') });
+      await expect(limiting.broadcast(bytes)).rejects.toMatchObject({ code: 'chain_unavailable' });
     });
   });
 });

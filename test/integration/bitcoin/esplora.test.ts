@@ -119,7 +119,14 @@ describeWithBtcd('over Esplora the client of a Bitcoin chain', () => {
     const odd = await asking({ '/tx': () => ({ status: 400, body: 'too many requests' }) });
     await expect(odd.broadcast(bytes)).rejects.toMatchObject({ code: 'chain_unavailable' });
     const other = await asking({ '/tx': () => ({ body: 'ab'.repeat(32) }) });
-    await expect(other.broadcast(bytes)).rejects.toMatchObject({ code: 'chain_unavailable' });
+    expect(await other.broadcast(bytes)).toMatchObject({ outcome: 'waiting', passing: 'unknown' });
+    const body = 'sendrawtransaction RPC error: {"code":-28,"message":"Loading block index"}';
+    const starting = await asking({ '/tx': () => ({ status: 400, body }) });
+    expect(await starting.broadcast(bytes)).toEqual({
+      ...{ outcome: 'waiting', reason: 'refused by the node (code -28): Loading block index', passing: 'unknown' },
+    });
+    const proxy = await asking({ '/tx': () => ({ status: 503, body: '{"code":-28,"message":"away"}' }) });
+    await expect(proxy.broadcast(bytes)).rejects.toMatchObject({ code: 'chain_unavailable' });
     const silent = await asking({ '/blocks/tip/height': () => ({ status: 500, body: '' }) });
     await expect(silent.head()).rejects.toMatchObject({ code: 'chain_unavailable' });
   });

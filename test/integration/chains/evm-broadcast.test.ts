@@ -137,10 +137,21 @@ test.each([
   { code: 429, message: 'Your app has exceeded its compute units per second capacity' },
   { code: -32016, message: 'over rate limit' },
   { code: -32000, message: 'rate limit exceeded' },
-  { code: -32603, message: 'Internal error' },
 ])('$code "$message": the endpoint has not taken it, another one may', async (refusal) => {
   expect((await offered([refusal])).outcome).toEqual({ outcome: 'accepted' });
   expect((await offered([refusal], { last: false })).outcome).toMatchObject({ code: 'chain_unavailable' });
+});
+
+test('a trouble of its own, of each endpoint: another one may take it; where none does and each has answered, it waits', async () => {
+  const [internal, missing] = [
+    { code: -32603, message: 'Internal error' },
+    { code: -32601, message: 'the method does not exist' },
+  ];
+  expect((await offered([internal, missing])).outcome).toEqual({ outcome: 'accepted' });
+  expect(await offered([internal, missing], { last: false })).toEqual({
+    outcome: { outcome: 'waiting', reason: 'refused by the node (code -32603): Internal error', passing: 'unknown' },
+    counts: [1, 1],
+  });
 });
 
 test('what one endpoint calls passing and another for good is refused for good', async () => {

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { orNotEstimated } from '../../../src/chains/endpoints';
 import { EvmChainClient } from '../../../src/chains/evm/client';
 import { ConfigError } from '../../../src/platform/config';
 import { GatewayError } from '../../../src/platform/errors';
@@ -75,7 +76,7 @@ describe('endpoints', () => {
     }
   });
 
-  it('an attempt for which every endpoint answers with a trouble of its own, at any step, is not estimated; where one is silent it waits', async () => {
+  it('an attempt for which endpoints answer with a trouble of their own, at any step, is not estimated, also where one is silent', async () => {
     const [from, recipient] = [rich[0].address, '0x5bc2e97d04a8f61e3c7b90fd2a6548ec1f73d0e9'];
     const intent = { from, outputs: [{ recipient, tokenContract: null, amount: 1n }] };
     let trouble = { method: '', code: 0, message: '' };
@@ -105,48 +106,74 @@ describe('endpoints', () => {
           message: `The endpoints of ethereum answer, and none says what this transaction takes: the node refused with code ${code}`,
         });
         await expect(prepare(one, anvil.url)).resolves.toMatchObject({ details: { gasLimit: '21000' } });
-        await expect(prepare(one, 'http://127.0.0.1:1')).rejects.toMatchObject({ code: 'chain_unavailable' });
+        await expect(prepare(one, 'http://127.0.0.1:1')).rejects.toMatchObject({
+          code: 'not_estimated',
+          message: `Of the endpoints of ethereum some do not answer, and none says what this transaction takes: the node refused with code ${code}`,
+        });
       }
     } finally {
       for (const proxy of proxies) proxy.close();
     }
   });
 
-  it.each([429, 503])(
-    'endpoints that all answer with HTTP %d and a JSON-RPC error say nothing: an attempt is waited for',
-    async (status) => {
-      const [from, recipient] = [rich[0].address, '0x5bc2e97d04a8f61e3c7b90fd2a6548ec1f73d0e9'];
-      const intent = { from, outputs: [{ recipient, tokenContract: null, amount: 1n }] };
-      let isLimited = false;
-      const server = createServer((request, response) => {
-        const chunks: Buffer[] = [];
-        request.on('data', (chunk: Buffer) => chunks.push(chunk));
-        request.on('end', () => {
-          const refused = { jsonrpc: '2.0', id: null, error: { code: -32005, message: 'limit exceeded' } };
-          if (isLimited) return response.writeHead(status).end(JSON.stringify(refused));
-          const headers = { 'content-type': 'application/json' };
-          return void fetch(anvil.url, { method: 'POST', headers, body: Buffer.concat(chunks) })
-            .then((it) => it.text())
-            .then((text) => response.end(text));
-        });
+  it('with the HTTP status of a failure a JSON-RPC error counts for an attempt where it has the id of its call, and never with 429', async () => {
+    const [from, recipient] = [rich[0].address, '0x5bc2e97d04a8f61e3c7b90fd2a6548ec1f73d0e9'];
+    const intent = { from, outputs: [{ recipient, tokenContract: null, amount: 1n }] };
+    interface Failure {
+      status: number;
+      hasId: boolean;
+      code: number;
+      message: string;
+    }
+    let failure: Failure | null = null;
+    const server = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        const body = Buffer.concat(chunks);
+        if (failure) {
+          const { status, hasId, ...error } = failure;
+          const calls = [JSON.parse(body.toString()) as { id: number } | { id: number }[]].flat();
+          const said = calls.map(({ id }) => ({ jsonrpc: '2.0', id: hasId ? id : null, error }));
+          return response.writeHead(status).end(JSON.stringify(said));
+        }
+        const headers = { 'content-type': 'application/json' };
+        return void fetch(anvil.url, { method: 'POST', headers, body })
+          .then((it) => it.text())
+          .then((text) => response.end(text));
       });
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-      try {
-        const limiting = new EvmChainClient(client.chain, [url, url]);
-        const prepare = () => limiting.prepare({ kind: 'first', intent, previous: [] });
-        await expect(prepare()).resolves.toMatchObject({ details: { gasLimit: '21000' } });
-        await limiting.verifyIdentity();
-        isLimited = true;
-        await expect(prepare()).rejects.toMatchObject({
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const failing = new EvmChainClient(client.chain, [url, url]);
+    const halfSilent = new EvmChainClient(client.chain, [url, 'http://127.0.0.1:1']);
+    const prepare = (asked: EvmChainClient) => asked.prepare({ kind: 'first', intent, previous: [] });
+    try {
+      await expect(prepare(failing)).resolves.toMatchObject({ details: { gasLimit: '21000' } });
+      for (const asked of [failing, halfSilent]) await asked.verifyIdentity();
+      const limit = { code: -32005, message: 'limit exceeded' };
+      for (failure of [
+        { status: 429, hasId: true, ...limit },
+        { status: 503, hasId: false, ...limit },
+      ])
+        await expect(prepare(failing)).rejects.toMatchObject({
           ...{ code: 'chain_unavailable', message: 'ethereum: no RPC endpoint responded' },
         });
-      } finally {
-        server.close();
-        server.closeAllConnections();
-      }
-    },
-  );
+      failure = { status: 503, hasId: true, code: -32603, message: 'internal error' };
+      await expect(prepare(failing)).rejects.toMatchObject({ code: 'not_estimated' });
+      for (failure of [failure, { status: 500, hasId: true, code: -32000, message: 'the moon is in the wrong house' }])
+        for (const asked of [failing, halfSilent])
+          await expect(orNotEstimated(client.chain, () => asked.estimateGas(intent))).rejects.toMatchObject({
+            code: 'not_estimated',
+            message: expect.stringContaining(`code ${failure.code}`) as string,
+          });
+      failure = { status: 500, hasId: true, code: 3, message: 'execution reverted' };
+      await expect(failing.estimateGas(intent)).rejects.toMatchObject({ code: 'would_revert' });
+    } finally {
+      server.close();
+      server.closeAllConnections();
+    }
+  });
 
   it('if none responds the error contains no url and no key', async () => {
     const secret = 'http://127.0.0.1:1/v2/secret-api-key';

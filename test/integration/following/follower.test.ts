@@ -144,6 +144,24 @@ describe('transfers', () => {
     expect(signals.at(-1)?.observation).toMatchObject({ state: 'confirmed', hash: second.hash });
   });
 
+  it('that cannot be sent again are observed all the same: what becomes of them depends on that', async () => {
+    await fund();
+    const { anvil, onChain, sign, transfer, client, bob } = fixture;
+    const txId = await transfer({ amount: '0.1', toAddress: bob.address });
+    const { hash } = await sign(txId, 1);
+    await onChain.broadcast({ txId, attempt: 1 });
+    await anvil.client.dropTransaction({ hash: hash as Hex });
+    const send = jest.spyOn(client, 'broadcast');
+    send.mockRejectedValueOnce(unavailable());
+    expect(await onChain.observe({ txId })).toMatchObject({ state: 'absent' });
+    expect(send).toHaveBeenCalledTimes(1);
+    send.mockRejectedValueOnce(new Error('the database is away'));
+    await expect(onChain.observe({ txId })).rejects.toThrow('the database is away');
+    expect(await onChain.observe({ txId })).toMatchObject({ state: 'absent' });
+    expect(await onChain.observe({ txId })).toMatchObject({ state: 'pending', hash });
+    send.mockRestore();
+  });
+
   it('that no node knows any more are sent again by observe', async () => {
     await fund();
     const { anvil, onChain, sign, transfer, mine, bob } = fixture;

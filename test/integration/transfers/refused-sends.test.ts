@@ -14,6 +14,8 @@ jest.setTimeout(120_000);
 /** What the node says to bytes before they reach it; null: nothing. */
 let refuse: (raw: string) => Promise<string | null> = () => Promise.resolve(null);
 let refused: string[] = [];
+/** With this code. */
+let code = -32000;
 /** What it says is lost with its connection. */
 let isOut = false;
 let stuckAfterMs = 600_000;
@@ -22,6 +24,7 @@ let proxy: Awaited<ReturnType<typeof startRpcProxy>>;
 const served = new ServedChain<FollowFixture>(async () => {
   refuse = () => Promise.resolve(null);
   refused = [];
+  code = -32000;
   isOut = false;
   const route = async (url: string) => {
     proxy = await startRpcProxy(
@@ -32,7 +35,7 @@ const served = new ServedChain<FollowFixture>(async () => {
         if (message === null) return undefined;
         refused.push(message);
         if (isOut) throw new Error('the connection is cut');
-        return { error: { code: -32000, message } };
+        return { error: { code, message } };
       },
     );
     return proxy.url;
@@ -175,7 +178,8 @@ describe('words that nobody knows', () => {
     await served.record(transferWorkflowId(txId), 'transfer-confirmed-refused-in-unknown-words');
   });
 
-  test('parked, it holds the line of its sender, and can be abandoned', async () => {
+  test('so is what every endpoint answers with a trouble of its own; parked, it holds the line of its sender, and can be abandoned', async () => {
+    code = -32603;
     const txId = await begin();
     await until('refused', () => Promise.resolve(refused.length > 1));
     await signedBefore(txId, '5 minutes');

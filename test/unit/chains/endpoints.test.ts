@@ -1,6 +1,6 @@
 import { EndpointFault, EndpointList, NotEstimated, orNotEstimated } from '../../../src/chains/endpoints';
 import { NoAnswer } from '../../../src/chains/no-answer';
-import { offer, type Offered } from '../../../src/chains/offer';
+import { offer, type Offered, toTrouble, toUnknownRefusal } from '../../../src/chains/offer';
 import { loadRegistry } from '../../../src/chains/registry';
 
 const chain = loadRegistry('local', ['ethereum']).get('ethereum');
@@ -55,6 +55,52 @@ describe('the endpoint that has taken bytes', () => {
   });
 });
 
+describe('bytes that no endpoint takes', () => {
+  const trouble = toTrouble(-32603, 'Internal error at 0x1234');
+  const waits = { outcome: 'waiting', reason: 'refused by the node (code -32603): Internal error at', passing: 'unknown' };
+  const unknown = toUnknownRefusal(-32000, 'Oops');
+  const silent = new NoAnswer('no response in time');
+  const unread = new TypeError('Cannot read 0xsecret');
+  const other = new Error('the answer is about another transaction');
+  const odd = {
+    ...{ outcome: 'waiting', passing: 'unknown' },
+    reason: 'no endpoint takes it; they answer: the answer cannot be read; the answer is about another transaction',
+  };
+
+  test.each<[string, (Offered | Error)[], object]>([
+    ['every one answers with a trouble of its own', [trouble, trouble], waits],
+    ['one has a trouble, and one an answer that nobody can read', [unread, trouble], waits],
+    ['every one has an answer that nobody can use', [unread, other], odd],
+    [
+      'one has a trouble, and one refuses them: that counts',
+      [trouble, unknown],
+      { outcome: 'waiting', reason: 'refused by the node (code -32000): Oops', passing: 'unknown' },
+    ],
+    ['one has a trouble, and one takes them', [trouble, { outcome: 'accepted' }], { outcome: 'accepted' }],
+  ])('%s', async (_, answers, outcome) => {
+    expect(await offerTo(answers)).toEqual(outcome);
+  });
+
+  test.each<[string, (Offered | Error)[]]>([
+    ['one has a trouble, and one does not answer', [trouble, silent]],
+    ['one has an answer that nobody can read, and one does not answer', [silent, unread]],
+    ['none answers', [silent, silent]],
+  ])('%s: nobody knows what has become of them', async (_, answers) => {
+    await expect(offerTo(answers)).rejects.toMatchObject({ code: 'chain_unavailable' });
+  });
+
+  const offerTo = (answers: (Offered | Error)[]) => {
+    const endpoints = answers.map((answer) => ({ host: 'node', identify: () => Promise.resolve(), answer }));
+    return offer(new EndpointList(chain, endpoints), ({ answer }) =>
+      answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer),
+    );
+  };
+
+  test.each(['rate limit exceeded', 'Too Many Requests'])('"%s" is no trouble: the endpoint has said nothing', (message) => {
+    expect(() => toTrouble(-32603, message)).toThrow(new NoAnswer('the endpoint limits requests'));
+  });
+});
+
 describe('what an attempt is to be made of', () => {
   const refusal = Object.assign(new Error('the node refused with code -32603'), { name: 'NodeRefusal' });
   const unknown = new NotEstimated('the account has less than it takes');
@@ -72,6 +118,7 @@ describe('what an attempt is to be made of', () => {
     return orNotEstimated(chain, () => list.run(({ error }) => Promise.reject(error as Error)));
   };
   const all = 'The endpoints of ethereum answer, and none says what this transaction takes: ';
+  const some = 'Of the endpoints of ethereum some do not answer, and none says what this transaction takes: ';
 
   test.each<[string, (Error | null)[], string, string]>([
     ['every endpoint refuses', [refusal, refusal], 'not_estimated', `${all}the node refused with code -32603`],
@@ -81,8 +128,13 @@ describe('what an attempt is to be made of', () => {
       'not_estimated',
       `${all}the node refused with code -32603; the answer cannot be read`,
     ],
-    ['one refuses, and one does not answer', [refusal, silent], 'chain_unavailable', 'ethereum: no RPC endpoint responded'],
-    ['one refuses, and one does not say who it is', [refusal, null], 'chain_unavailable', 'ethereum: no RPC endpoint responded'],
+    ['one refuses, and one does not answer', [refusal, silent], 'not_estimated', `${some}the node refused with code -32603`],
+    [
+      'one does not say who it is, and one has an answer that nobody can read',
+      [null, unread],
+      'not_estimated',
+      `${some}the answer cannot be read`,
+    ],
     ['none answers', [silent, silent], 'chain_unavailable', 'ethereum: no RPC endpoint responded'],
     ['one says that it is too little, and one does not answer', [silent, unknown], 'not_estimated', unknown.message],
     [

@@ -58,21 +58,43 @@ describe.each([400, 500])('HTTP %d', (status) => {
   );
 });
 
+/** What counts once every endpoint answers, and none says more. */
+const trouble = (reason: string) => ({ outcome: 'waiting', reason, passing: 'unknown', mayTakeElsewhere: true, isTrouble: true });
+
+test.each<[string, number, Say, string]>([
+  ['as what there is for every call during an outage', 503, own('please retry', -32603), 'code -32603): please retry'],
+  ['of a proxy without a node', 502, own('no healthy upstream for chain id 1'), 'code -32000): no healthy upstream for chain id'],
+  ['of a proxy that keeps no more connections', 503, own('connection pool is full'), 'code -32000): connection pool is full'],
+  ['of a proxy with a queue', 503, own('too many pending requests'), 'code -32000): too many pending requests'],
+  ['of a provider that is not paid', 500, own('insufficient balance'), 'code -32000): insufficient balance'],
+  ['in words that nobody knows', 500, own('Oops'), 'code -32000): Oops'],
+  ['in those of a node, with the status of an answer', 200, own('Internal error', -32603), 'code -32603): Internal error'],
+  ['of a node that has no such method', 200, own('', -32601), 'code -32601)'],
+  ['of a node that lacks blocks', 200, own('header not found'), 'code -32000): header not found'],
+])('a refusal %s is a trouble of the endpoint, and says nothing about the bytes', async (_, status, say, words) => {
+  for (const isBatch of [true, false])
+    expect(await broadcast(status, say, { isBatch })).toEqual(trouble(`refused by the node (${words}`));
+});
+
+test.each<[number, number, string]>([
+  [200, -32005, 'daily request count exceeded'],
+  [200, 429, 'Monthly quota'],
+  [200, -32012, 'over capacity'],
+  [200, -32016, 'over its rate'],
+  [200, -32603, 'Your app has exceeded its compute units per second capacity'],
+  [200, -32000, 'rate limit exceeded'],
+  [503, -32005, 'limit exceeded'],
+  [500, -32000, 'Too many requests'],
+])('HTTP %d with code %d and "%s": the endpoint limits requests, and has said nothing', async (status, code, message) => {
+  for (const isBatch of [true, false])
+    expect(await broadcast(status, own(message, code), { isBatch })).toEqual(new NoAnswer('the endpoint limits requests'));
+});
+
 test.each<[string, number, Say]>([
   ['without a response', 500, () => undefined],
   ['for all calls, and so perhaps not by a node', 500, () => ({ id: null, error: refusal('invalid sender') })],
   ['about another call', 500, ({ id }) => ({ id: id + 1, error: refusal('invalid sender') })],
   ['with an id that stands for none', 500, () => ({ id: 0, error: refusal('invalid sender') })],
-  [
-    'as what is there for every call while an endpoint is down',
-    503,
-    own('service temporarily unavailable, please retry', -32603),
-  ],
-  ['of a proxy without a node behind it', 502, own('no healthy upstream for chain id 1')],
-  ['of a proxy that keeps no more connections', 503, own('connection pool is full')],
-  ['of a proxy with a queue', 503, own('too many pending requests')],
-  ['of a provider that is not paid', 500, own('insufficient balance')],
-  ['in words that nobody knows', 500, own('Oops')],
   ['with a result', 500, ({ id }) => ({ id, result: '0x01' })],
   ['about the rate of requests', 429, own('account limit exceeded')],
 ])('a refusal %s is none: nobody knows what has become of the bytes', async (_, status, say) => {

@@ -276,14 +276,51 @@ describe('broadcast', () => {
     expect(await client.broadcast(bytes)).toMatchObject({ outcome });
   });
 
-  it('another answer says nothing', async () => {
+  const refuse = (code: number, message?: string, data?: JsonObject) =>
+    node.faults.set('sendTransaction', () => {
+      throw new StubError(code, data, message);
+    });
+  const unknown = (reason: string) => ({ outcome: 'waiting', reason, passing: 'unknown' });
+  /** With a second endpoint, which does not answer. */
+  const withSilent = () => new SolanaChainClient(solanaChain, [node.url, 'http://127.0.0.1:1']);
+
+  it.each([-32_005, -32_601, -32_603, -32_016])(
+    'error %d, which is a trouble of the node: it waits where every endpoint has one, and not where one is silent',
+    async (code) => {
+      const { bytes } = await make(sol(5n));
+      refuse(code, 'Node is behind by 42 slots');
+      expect(await client.broadcast(bytes)).toEqual(unknown(`refused by the node (code ${code}): Node is behind by slots`));
+      await expect(withSilent().broadcast(bytes)).rejects.toMatchObject({ code: 'chain_unavailable' });
+    },
+  );
+
+  it('a trial that fails for a reason which nobody knows is about the bytes: it waits', async () => {
+    const { bytes } = await make(sol(5n));
+    refuse(-32_002, 'Transaction simulation failed', { err: 'AccountNotFound' });
+    const waits = unknown('refused by the node (code -32002): Transaction simulation failed');
+    expect(await client.broadcast(bytes)).toEqual(waits);
+    expect(await withSilent().broadcast(bytes)).toEqual(waits);
+  });
+
+  it.each([
+    [-32_429, 'slow down'],
+    [429, 'slow down'],
+    [-32_003, 'daily request limit reached'],
+    [-32_007, '15/second request limit reached'],
+    [-32_603, 'Too many requests'],
+  ])('error %d "%s" of an endpoint that limits requests says nothing', async (code, message) => {
+    const { bytes } = await make(sol(5n));
+    refuse(code, message);
+    await expect(client.broadcast(bytes)).rejects.toMatchObject({ code: 'chain_unavailable' });
+  });
+
+  it('another id in place of its own: what has become of it its status shows', async () => {
     const { bytes } = await make(sol(5n));
     node.faults.set('sendTransaction', () => 'another id');
-    await expect(client.broadcast(bytes)).rejects.toMatchObject({ code: 'chain_unavailable' });
-    node.faults.set('sendTransaction', () => {
-      throw new StubError(-32_005);
-    });
-    await expect(client.broadcast(bytes)).rejects.toMatchObject({ code: 'chain_unavailable' });
+    expect(await client.broadcast(bytes)).toEqual(
+      unknown('no endpoint takes it; they answer: the answer is about another transaction'),
+    );
+    await expect(withSilent().broadcast(bytes)).rejects.toMatchObject({ code: 'chain_unavailable' });
   });
 });
 

@@ -120,7 +120,7 @@ test('it is not known while another endpoint refuses to tell, or does not answer
   });
   await expect(simulate()).rejects.toMatchObject({ code: 'chain_unavailable' });
   await expect(prepare()).rejects.toMatchObject({ code: 'not_estimated' });
-  await expect(prepare([(lagging as StubNode).url, 'http://127.0.0.1:1'])).rejects.toMatchObject({ code: 'chain_unavailable' });
+  await expect(prepare([(lagging as StubNode).url, 'http://127.0.0.1:1'])).rejects.toMatchObject({ code: 'not_estimated' });
 });
 
 test('a settler that has too little for the fee, by one endpoint: another one is asked; by all of them: no outage', async () => {

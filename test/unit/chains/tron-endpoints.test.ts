@@ -220,13 +220,15 @@ describe('what nodes say of a transaction', () => {
     });
   });
 
-  test('an answer with neither a result nor a code says nothing', async () => {
-    expect(await send(stub(first, { Error: 'class java.lang.NullPointerException' }, {}), accepting())).toEqual({
-      outcome: 'accepted',
-    });
-    await expect(send(stub(first, { Error: 'class java.lang.NullPointerException' }, {}))).rejects.toMatchObject({
-      code: 'chain_unavailable',
-    });
+  const unusable = (words: string) => ({
+    ...{ outcome: 'waiting', reason: `no endpoint takes it; they answer: ${words}`, passing: 'unknown' },
+  });
+
+  test('an answer with neither a result nor a code says nothing: it is waited for where every endpoint gives one', async () => {
+    const failing = () => stub(first, { Error: 'class java.lang.NullPointerException' }, {});
+    expect(await send(failing(), accepting())).toEqual({ outcome: 'accepted' });
+    expect(await send(failing(), failing())).toEqual(unusable('the node refused the request'));
+    await expect(send(failing(), stub(first, 500))).rejects.toMatchObject({ code: 'chain_unavailable' });
   });
 
   test.each(['TAPOS_ERROR', 'TRANSACTION_EXPIRATION_ERROR', 'DUP_TRANSACTION_ERROR'])(
@@ -244,7 +246,9 @@ describe('what nodes say of a transaction', () => {
   });
 
   test('an answer about another transaction is none', async () => {
-    await expect(send(stub(first, { result: true, txid: 'ab'.repeat(32) }))).rejects.toMatchObject({ code: 'chain_unavailable' });
+    const other = () => stub(first, { result: true, txid: 'ab'.repeat(32) });
+    expect(await send(other())).toEqual(unusable('the answer is about another transaction'));
+    await expect(send(other(), stub(first, 500))).rejects.toMatchObject({ code: 'chain_unavailable' });
   });
 });
 
