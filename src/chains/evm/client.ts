@@ -180,7 +180,7 @@ export class EvmChainClient implements ChainClient {
   }
 
   broadcast(bytes: Hex): Promise<BroadcastOutcome> {
-    return offer({ run: (work) => this.ask(work) }, (call: RpcCall) => broadcastTo(call, bytes));
+    return offer(this.endpoints, (call: RpcCall) => broadcastTo(call, bytes));
   }
 
   foreignState(transaction: ForeignTransaction): Promise<ForeignState> {

@@ -94,8 +94,11 @@ export class Endpoints {
    * function that does not wait for others to share an HTTP request with.
    * @throws as EndpointList.run
    */
-  run<T>(work: (call: RpcCall, capabilities: Map<string, unknown>, callAtOnce: RpcCall) => Promise<T>): Promise<T> {
-    return this.list.run(({ call, capabilities, callAtOnce }) => work(call, capabilities, callAtOnce));
+  run<T>(
+    work: (call: RpcCall, capabilities: Map<string, unknown>, callAtOnce: RpcCall) => Promise<T>,
+    isPreferable?: () => boolean,
+  ): Promise<T> {
+    return this.list.run(({ call, capabilities, callAtOnce }) => work(call, capabilities, callAtOnce), isPreferable);
   }
 
   get host(): string {

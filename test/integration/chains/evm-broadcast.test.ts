@@ -24,8 +24,11 @@ async function signed(): Promise<Hex> {
   return evmCodec.assemble(unsigned, [compact(signature)], sender.address).bytes;
 }
 
-/** Endpoints that refuse with these words, one each, and count what they are sent; then, unless it is left out, one that takes it. */
-async function offered(refusals: { code?: number; message: string }[], { last = true } = {}) {
+/**
+ * Endpoints that refuse with these words, one each, and count what they are sent; then, unless it is left out, one that takes it. `before`: so
+ * many others are sent first.
+ */
+async function offered(refusals: { code?: number; message: string }[], { last = true, before = 0 } = {}) {
   const counts = refusals.map(() => 0);
   const proxies = await Promise.all(
     refusals.map(({ code = -32000, message }, index) =>
@@ -43,6 +46,7 @@ async function offered(refusals: { code?: number; message: string }[], { last = 
   const urls = proxies.map(({ url }) => url);
   try {
     const client = new EvmChainClient(localChain(), last ? [...urls, anvil.url] : urls);
+    for (let sent = 0; sent < before; sent += 1) await client.broadcast(await signed());
     const outcome = await client.broadcast(await signed()).catch((error: unknown) => error);
     return { outcome, counts };
   } finally {
@@ -95,6 +99,9 @@ test.each([
 test('"nonce too low" is what one node has seen: the next endpoint is asked, and where none takes it the chain shows what has used it', async () => {
   const refusals = [{ message: 'nonce too low: next nonce 2000, tx nonce 1005' }, { message: 'OldNonce' }];
   expect(await offered(refusals)).toEqual({ outcome: { outcome: 'accepted' }, counts: [1, 1] });
+  // the one that takes it may lag: it is not asked first for the next one, as it is after a full pool
+  expect(await offered(refusals, { before: 1 })).toMatchObject({ counts: [2, 2] });
+  expect(await offered([{ message: 'queue full' }, { message: 'queue full' }], { before: 1 })).toMatchObject({ counts: [1, 1] });
   const { outcome, counts } = await offered(refusals, { last: false });
   expect(outcome).toEqual({ outcome: 'waiting', reason: 'nonce too low: another transaction has used it', passing: 'unknown' });
   expect(counts).toEqual([1, 1]);
