@@ -1,10 +1,11 @@
 import { type Json, type JsonObject, isObject } from './json';
 
 /**
- * solid: every block is called solidified; absent: transactions are not there; logs: receipts lack their logs; failed, succeeded: contracts ended the other way; amount: ten times as much was sent; height:
+ * solid: every block is called solidified; absent: transactions are not there; logs: receipts lack their logs; internal: they lack
+ * internal transactions, as without `vm.saveInternalTx`; failed, succeeded: contracts ended the other way; amount: ten times as much was sent; height:
  * blocks are a thousand higher; ids: blocks have other ids.
  */
-export const lies = ['solid', 'absent', 'logs', 'failed', 'succeeded', 'amount', 'height', 'ids'] as const;
+export const lies = ['solid', 'absent', 'logs', 'internal', 'failed', 'succeeded', 'amount', 'height', 'ids'] as const;
 export type Lie = (typeof lies)[number];
 
 /** What is wrong with one endpoint: a node of its own for whoever asks, before the same chain. */
@@ -119,7 +120,7 @@ export function distort(lie: Lie | null, path: string, answer: Json): Json {
 function change(lie: Lie, value: Json, key = ''): Json {
   if (Array.isArray(value)) return value.map((entry) => change(lie, entry, key));
   if (!isObject(value)) return changeField(lie, key, value);
-  const omitted = { absent: 'transactions', logs: 'log' }[lie as string];
+  const omitted = { absent: 'transactions', logs: 'log', internal: 'internal_transactions' }[lie as string];
   const entries = Object.entries(value).filter(([name]) => name !== omitted);
   return Object.fromEntries(entries.map(([name, entry]) => [name, entry === undefined ? entry : change(lie, entry, name)]));
 }
@@ -142,6 +143,7 @@ function changeField(lie: Lie, key: string, value: Json): Json {
       return (key === 'blockID' || key === 'parentHash') && typeof value === 'string' ? flipEnd(value) : value;
     case 'absent':
     case 'logs':
+    case 'internal':
     case 'solid':
       return value;
   }

@@ -47,8 +47,8 @@ export interface ChainDefinition {
   /** It charges for the data of a transaction in addition to its execution. */
   chargesForData?: boolean;
   /**
-   * Blocks are scanned only at endpoints that trace them: else payments that contracts pass on would not be found. Absent: they are found
-   * where the endpoint happens to trace.
+   * Blocks are scanned only at endpoints that trace them (on Tron: that are not seen to lack internal transactions): else payments that
+   * contracts pass on would not be found. Absent: they are found where the endpoint happens to trace.
    */
   requiresTraces?: boolean;
   /** What its estimates contain in addition to execution, in the family's unit of execution; 0 when absent. */

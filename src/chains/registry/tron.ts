@@ -20,7 +20,8 @@ const usdc = token('USDC', 'USD Coin', 'TEkxiTehnzSmSe2XqrBj4w32RUN966rdz8');
  * 19 blocks or a minute after they were made. So inclusion is final, and depth 1 confirms; refunds and proofs of expiry wait another
  * minute, which also covers backends of one endpoint that are not equally far. `stuckAfterMs`: twice the time until a block is solidified.
  * `maxNetworkFee`: the energy of seven transfers of USDT to new holders, which take 130,000 each at 100 sun. `highestFeeLevels`: seven times what
- * the network's committee asks in November 2026, in sun; a unit of energy has cost 420 at most.
+ * the network's committee asks in November 2026, in sun; a unit of energy has cost 420 at most. `requiresTraces`: java-tron saves internal
+ * transactions where it is told to.
  */
 const common = {
   name: 'tron',
@@ -28,6 +29,7 @@ const common = {
   confirmations: 1,
   finalityDepth: 20,
   blockTimeMs: 3_000,
+  requiresTraces: true,
   stuckAfterMs: 120_000,
   maxNetworkFee: 100_000_000n,
   highestFeeLevels: { bandwidthPrice: '7000', energyPrice: '700', newAccountFee: '7700000', memoFee: '7000000' },

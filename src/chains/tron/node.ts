@@ -17,6 +17,7 @@ import { type ConstantCall, readConstantCall } from './constant-call';
 import { NoAnswer } from '../no-answer';
 import { type ObserveCall, observeCalls } from '../observed-calls';
 import { assertBelievable } from './fees';
+import { SeenSaving } from './internal';
 import { createPacedPost, type PacedPost } from '../paced-post';
 import { type Parameters, readParameters } from './parameters';
 import type { Paces } from '../request-rate';
@@ -46,6 +47,8 @@ const blocksMs = 60_000;
 export class TronNode implements Endpoint {
   /** With its port. */
   readonly host: string;
+  /** Of internal transactions. */
+  readonly saving: SeenSaving;
   private readonly post: PacedPost;
   private readonly observe: ObserveCall;
   private readonly where: string;
@@ -65,6 +68,7 @@ export class TronNode implements Endpoint {
     this.where = `${rpcUrlsVariable(chain.name)} entry ${position}`;
     const target = parseEndpoint(url, this.where, paces);
     this.host = new URL(target.base).host;
+    this.saving = new SeenSaving(now);
     this.post = createPacedPost(target);
     this.observe = observeCalls({ chain: chain.name, url: target.base, isRefusal: () => false });
   }

@@ -4,6 +4,7 @@ import type { ChainDefinition, DepositFound } from '../types';
 import type { Block, BlockTransaction, Receipt } from './answers';
 import { toAddress } from './codec/address';
 import { type ForeignTransaction, readForeign } from './foreign';
+import { isUntraced, type Saves, showsSaving } from './internal';
 import type { TronNode } from './node';
 import { readTransfer } from './transfer-event';
 
@@ -23,7 +24,8 @@ interface Candidate extends Pick<DepositFound, 'txHash' | 'position' | 'tokenCon
 
 interface Calls {
   candidates: Candidate[];
-  isUntraced: boolean;
+  /** Whether the endpoint saves internal transactions, by this block; absent where it has no calls. */
+  shown?: Saves;
 }
 
 interface Read {
@@ -31,7 +33,10 @@ interface Read {
   does: ForeignTransaction | null;
 }
 
-/** Solidified blocks from..to with the deposits in them; fewer when the node does not have them all yet. */
+/**
+ * Solidified blocks from..to with the deposits in them; fewer when the node does not have them all yet.
+ * @throws EndpointFault as `isUntraced`; Error.
+ */
 export async function scanBlocks(
   node: TronNode,
   chain: ChainDefinition,
@@ -49,13 +54,14 @@ export async function scanBlocks(
     if (start + more.length <= end) break;
   }
   const scans: BlockScan[] = [];
-  let isUntraced = false;
+  const shown: Saves[] = [];
   for (const block of blocks) {
     const scanned = await scanBlock(node, chain, block, isOurs);
     scans.push(scanned.scan);
-    isUntraced ||= scanned.isUntraced;
+    if (scanned.shown !== undefined) shown.push(scanned.shown);
   }
-  return { blocks: scans, scannedTo: from + blocks.length - 1, ...(isUntraced && { isUntraced }) };
+  const untraced = await isUntraced(node, chain, from, shown);
+  return { blocks: scans, scannedTo: from + blocks.length - 1, ...(untraced && { isUntraced: untraced }) };
 }
 
 async function scanBlock(
@@ -63,7 +69,7 @@ async function scanBlock(
   chain: ChainDefinition,
   block: Block,
   isOurs: IsOurs,
-): Promise<{ scan: BlockScan; isUntraced: boolean }> {
+): Promise<{ scan: BlockScan; shown?: Saves }> {
   const reads = block.transactions.map((transaction): Read => ({ transaction, does: readForeign(transaction.raw) }));
   const calls = await fetchCalls(node, chain, block, reads);
   const candidates = [
@@ -87,7 +93,7 @@ async function scanBlock(
         toAddress: showAddress(to),
       })),
   };
-  return { scan, isUntraced: calls.isUntraced };
+  return { scan, shown: calls.shown };
 }
 
 /** Amounts between others may be beyond what a number holds. */
@@ -108,7 +114,7 @@ function toTransfer({ transaction: { id, result }, does }: Read): Candidate[] {
 async function fetchCalls(node: TronNode, chain: ChainDefinition, block: Block, reads: Read[]): Promise<Calls> {
   // other kinds, such as the creation of a contract, have results too
   const executed = reads.filter(({ transaction: { result }, does }) => result === 'SUCCESS' && !does?.transfer);
-  if (executed.length === 0) return { candidates: [], isUntraced: false };
+  if (executed.length === 0) return { candidates: [] };
   const receipts = new Map((await node.receipts(block.number)).map((receipt) => [receipt.id, receipt]));
   const succeeding = executed.flatMap(({ transaction: { id } }) => {
     const receipt = receipts.get(id);
@@ -117,16 +123,9 @@ async function fetchCalls(node: TronNode, chain: ChainDefinition, block: Block, 
   });
   return {
     candidates: succeeding.flatMap((receipt) => [...toTokens(chain, receipt), ...toInternal(receipt)]),
-    isUntraced: succeeding.some(lacksInternal),
+    shown: showsSaving([...receipts.values()]),
   };
 }
-
-/**
- * The node runs without `vm.saveInternalTx`: another contract than the one that was called has logged something, so it was called too, and
- * java-tron records each call by a contract, also one that pays nothing (Program.callToAddress, createContractImpl).
- */
-const lacksInternal = ({ contract, logs, hasInternal }: Receipt): boolean =>
-  !hasInternal && contract !== null && logs.some((log) => log.contract !== contract);
 
 const toTokens = (chain: ChainDefinition, { id, logs }: Receipt): Candidate[] =>
   logs.flatMap((log, index) => {

@@ -5,6 +5,7 @@ import { readForeign } from '../../../src/chains/tron/foreign';
 import { readBlock, readReceipt, type Receipt } from '../../../src/chains/tron/answers';
 import { readConstantCall } from '../../../src/chains/tron/constant-call';
 import { readParameters } from '../../../src/chains/tron/parameters';
+import { showsSaving } from '../../../src/chains/tron/internal';
 import { Paces } from '../../../src/chains/request-rate';
 import { TronNode } from '../../../src/chains/tron/node';
 import { scanBlocks } from '../../../src/chains/tron/scan';
@@ -80,13 +81,22 @@ test('what is not solidified is not there', async () => {
   expect(() => client.scan(5, 60, oursAre())).toThrow(RangeError);
 });
 
-test('TRX that a contract sends on', async () => {
-  const splitter = newHolder();
-  // sends what it is called with to the address in its calldata
-  await chain.control('contract', { address: splitter.address, code: '60008060008034600035620f4240f100' });
-  const before = await head();
+/** Address of a new contract that sends what it is called with to the address in its calldata, and logs nothing. */
+async function newForwarder(): Promise<Holder> {
+  const forwarder = newHolder();
+  await chain.control('contract', { address: forwarder.address, code: '60008060008034600035620f4240f100' });
+  return forwarder;
+}
+
+const forward = async (forwarder: Holder, amount: bigint) => {
   const word = bob.bytes.subarray(1).toString('hex').padStart(64, '0');
-  const sent = await chain.include(chain.call(alice, splitter.bytes, word, {}, 5_000n), alice);
+  return chain.include(chain.call(alice, forwarder.bytes, word, {}, amount), alice);
+};
+
+test('TRX that a contract sends on', async () => {
+  const splitter = await newForwarder();
+  const before = await head();
+  const sent = await forward(splitter, 5_000n);
   await solidify();
   expect(sent.receipt.result).toBe('SUCCESS');
   const { blocks } = await client.scan(before + 1, before + 1, oursAre(bob));
@@ -98,24 +108,104 @@ test('TRX that a contract sends on', async () => {
   ]);
 });
 
-test('a node that saves no internal transactions is seen by what other contracts have logged', async () => {
-  const before = await head();
-  await chain.include(chain.call(alice, token, transferData(bob, 3n)), alice);
-  await solidify();
-  const node = new TronNode(tronDefinition(), `${chain.url}?rate=1000`, 1, Date.now, new Paces());
-  const scan = () => scanBlocks(node, tronDefinition(), { from: before + 1, to: before + 1 }, oursAre(bob));
-  const [receipt] = (await node.receipts(before + 1)) as [Receipt];
-  // the contract that was called has logged it itself, and has called none
-  expect(receipt).toMatchObject({ contract: receipt.logs[0]?.contract, hasInternal: false });
-  expect(await scan()).not.toHaveProperty('isUntraced');
-  const shown = jest.spyOn(node, 'receipts');
-  const called = { ...receipt, contract: 'a'.repeat(40) };
-  shown.mockResolvedValueOnce([called]);
-  expect(await scan()).toMatchObject({ isUntraced: true, blocks: [{ deposits: [{ amount: 3n }] }] });
-  shown.mockResolvedValueOnce([{ ...called, hasInternal: true }]);
-  expect(await scan()).not.toHaveProperty('isUntraced');
-  shown.mockResolvedValueOnce([{ ...called, contract: null }]);
-  expect(await scan()).not.toHaveProperty('isUntraced');
+describe('an endpoint without internal transactions', () => {
+  /** Where a contract has called the token, which has logged it; the next block has a contract that sends TRX on and logs nothing. */
+  let logged: number;
+  let plain: number;
+  const bare = () => chain.control('endpoint', { name: 'bare', lie: 'internal' });
+  const scan = async (scanned: TronChainClient, from: number, to = from) => {
+    const { blocks, isUntraced } = await scanned.scan(from, to, oursAre(bob));
+    return { paid: blocks.flatMap(({ deposits }) => deposits.map(({ amount }) => amount)), isUntraced };
+  };
+  const asked = async (name: string): Promise<number> => (await chain.control('status')).faults.requests[name].all;
+  const missing = { code: 'chain_unavailable', cause: { name: 'EndpointFault', alert: 'traces_missing' } };
+
+  beforeAll(async () => {
+    const [relay, forwarder] = [newHolder(), await newForwarder()];
+    const code = `365f5f375f5f365f5f73${token.subarray(1).toString('hex')}5af100`;
+    await chain.control('contract', { address: relay.address, code });
+    await chain.control('faucet', { address: relay.address, amount: '1000', token: 'USDT' });
+    logged = (await head()) + 1;
+    plain = logged + 1;
+    await chain.include(chain.call(alice, relay.bytes, transferData(bob, 3n)), alice);
+    await forward(forwarder, 5_000n);
+    await solidify();
+  });
+  beforeEach(bare);
+
+  test('is passed over for one that has them, by what another contract has logged', async () => {
+    expect(await scan(connectTron(chain, ['bare', 'saving']), logged, plain)).toEqual({ paid: [3n, 5_000n] });
+  });
+
+  test('is passed over by the blocks before, where those of the scan do not show it', async () => {
+    const two = connectTron(chain, ['bare', 'saving']);
+    expect(await scan(two, plain)).toEqual({ paid: [5_000n] });
+    const before = await asked('bare');
+    expect(await scan(two, plain)).toEqual({ paid: [5_000n] });
+    expect(await asked('bare')).toBe(before);
+  });
+
+  test('stops the scan, without further requests for what is known, until it has them', async () => {
+    const one = connectTron(chain, ['bare']);
+    await expect(scan(one, plain)).rejects.toMatchObject(missing);
+    const before = await asked('bare');
+    await expect(scan(one, plain)).rejects.toMatchObject(missing);
+    expect((await asked('bare')) - before).toBe(2);
+    // nothing is lost in a block where no contract was called
+    expect(await scan(one, plain + 1)).toEqual({ paid: [] });
+    await chain.control('heal');
+    expect(await scan(one, plain)).toEqual({ paid: [5_000n] });
+  });
+
+  test('that has had them is believed in nothing once a block lacks them', async () => {
+    const one = connectTron(chain, ['other']);
+    expect(await scan(one, plain)).toEqual({ paid: [5_000n] });
+    await chain.control('endpoint', { name: 'other', lie: 'internal' });
+    await expect(scan(one, logged)).rejects.toMatchObject(missing);
+    await expect(scan(one, plain)).rejects.toMatchObject(missing);
+  });
+
+  test('is not seen where no block around shows it: then it is looked for again after ten minutes', async () => {
+    const forwarder = await newForwarder();
+    const quiet = (await head()) + 1;
+    await forward(forwarder, 7n);
+    await solidify();
+    let now = Date.now();
+    const one = connectTron(chain, ['bare'], { now: () => now });
+    const requests = async () => {
+      const before = await asked('bare');
+      expect(await scan(one, quiet)).toEqual({ paid: [] });
+      return (await asked('bare')) - before;
+    };
+    await scan(one, quiet - 1);
+    expect([await requests(), await requests()]).toEqual([12, 2]);
+    now += 10 * 60_000;
+    expect(await requests()).toBe(12);
+  });
+
+  test('is told where the chain does not require them', async () => {
+    const one = connectTron(chain, ['bare'], { requiresTraces: undefined as unknown as boolean });
+    expect(await scan(one, logged, plain)).toEqual({ paid: [3n], isUntraced: true });
+    expect(await scan(one, plain)).toEqual({ paid: [] });
+  });
+
+  test('one that has them is asked for nothing further', async () => {
+    const one = connectTron(chain, ['saving']);
+    await scan(one, logged, plain);
+    const before = await asked('saving');
+    await scan(one, logged, plain);
+    expect((await asked('saving')) - before).toBe(3);
+  });
+
+  test('what the called contract has logged itself, or a receipt that names none, shows nothing', async () => {
+    const node = new TronNode(tronDefinition(), `${chain.url}?rate=1000`, 1, Date.now, new Paces());
+    const [receipt] = (await node.receipts(logged)) as [Receipt];
+    const without = { ...receipt, hasInternal: false };
+    expect([receipt, without].map((shown) => showsSaving([shown]))).toEqual([true, false]);
+    expect(showsSaving([{ ...without, contract: null }])).toBeNull();
+    expect(showsSaving([{ ...without, contract: receipt.logs[0]?.contract ?? null }])).toBeNull();
+    expect(showsSaving([receipt, without])).toBe(false);
+  });
 });
 
 test.each(['absent', 'height', 'amount'] as const)(

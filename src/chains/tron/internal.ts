@@ -1,0 +1,78 @@
+import { EndpointFault } from '../endpoints';
+import type { ChainDefinition } from '../types';
+import type { Receipt } from './answers';
+import type { TronNode } from './node';
+
+/**
+ * How many blocks before those of a scan are looked at, where these do not show what the endpoint saves: of the main network half a minute,
+ * in which contracts call others many times.
+ */
+const blocksBack = 10;
+/** What was shown is not believed for longer, as the endpoint may have been configured since; one that saves does so until it shows otherwise. */
+const believedForMs = 10 * 60_000;
+
+/** Whether an endpoint saves internal transactions; null: what has been looked at is the same with and without. */
+export type Saves = boolean | null;
+
+/** What one endpoint has shown last. */
+export class SeenSaving {
+  private saves: Saves = null;
+  /** ms since the epoch. */
+  private at = -Infinity;
+
+  /** `now`: ms since the epoch. */
+  constructor(private readonly now: () => number) {}
+
+  note(saves: Saves): void {
+    this.saves = saves;
+    this.at = this.now();
+  }
+
+  /** undefined: it has to be looked at again. */
+  get known(): Saves | undefined {
+    return this.saves === true || this.now() - this.at < believedForMs ? this.saves : undefined;
+  }
+}
+
+/**
+ * No answer of java-tron says whether it runs with `vm.saveInternalTx`; receipts do. They have each call by a contract, also one that pays
+ * nothing (Program.callToAddress, createContractImpl), or none: where another contract than the one that was called has logged something, it
+ * was called too.
+ */
+export function showsSaving(receipts: readonly Receipt[]): Saves {
+  const lacks = ({ contract, logs, hasInternal }: Receipt): boolean =>
+    !hasInternal && contract !== null && logs.some((log) => log.contract !== contract);
+  if (receipts.some(lacks)) return false;
+  return receipts.some(({ hasInternal }) => hasInternal) ? true : null;
+}
+
+/**
+ * Whether the endpoint is seen to leave out of these blocks what contracts pay. `shown`: of each block from `from` with calls of contracts.
+ * @throws EndpointFault where that is so and the chain requires it: another endpoint may save it.
+ */
+export async function isUntraced(
+  node: TronNode,
+  { requiresTraces }: ChainDefinition,
+  from: number,
+  shown: readonly Saves[],
+): Promise<boolean> {
+  if (shown.length === 0) return false;
+  const inBlocks = shown.includes(false) ? false : shown.includes(true) || null;
+  if (!requiresTraces) return inBlocks === false;
+  if (inBlocks !== null) node.saving.note(inBlocks);
+  else if (node.saving.known === undefined) node.saving.note(await lookBack(node, from));
+  if (node.saving.known === false)
+    throw new EndpointFault(
+      'traces_missing',
+      'no endpoint that answers has internal transactions (vm.saveInternalTx), which the chain requires',
+    );
+  return false;
+}
+
+async function lookBack(node: TronNode, from: number): Promise<Saves> {
+  for (let number = from - 1; number >= Math.max(1, from - blocksBack); number -= 1) {
+    const saves = showsSaving(await node.receipts(number));
+    if (saves !== null) return saves;
+  }
+  return null;
+}
