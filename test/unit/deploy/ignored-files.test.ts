@@ -19,11 +19,11 @@ const code = documents.flatMap((document) => [
   ...shellBlocks(document).map((block) => block.code),
   ...inlineCommands(document, ['docker', 'gateway', 'openssl', 'cp', 'node']),
 ]);
-/** The first part of each path: a file, or a folder with all that is in it. `$at` is a file within a container. */
+/** The first part of each path: a file, or a folder with all that is in it. `$at` and `$0` are files within a container. */
 const written = new Set(
   code
     .flatMap((text) => ways.flatMap((way) => [...text.matchAll(way)].map(([, file = '']) => file)))
-    .filter((file) => file !== '$at')
+    .filter((file) => file !== '$at' && file !== '$0')
     .map((file) => file.replace(/\$\{?\w+\}?/g, 'x').replace(/\/.*$/, '')),
 );
 
@@ -43,6 +43,7 @@ it('finds what the documents write', () =>
       'new',
       'node_certs',
       'superuser.new',
+      'temporal_key',
       'tls_key',
       'whole',
       'x.crt',
@@ -51,7 +52,15 @@ it('finds what the documents write', () =>
     ],
   ]));
 
+/** Files of the table of new files, which whoever follows it makes there. */
+const [, table = ''] =
+  /^### New files with Docker Compose\n([\s\S]*?)^### /m.exec(
+    readFileSync(path.join(projectRoot, 'docs/deployment.md'), 'utf8'),
+  ) ?? [];
+const replaced = [...table.matchAll(/^\|[^|]*\| `(\w+)`/gm)].map(([, name = '']) => name);
+
 it.each(['.gitignore', '.dockerignore'])('%s has all of it', (list) => {
   expect(readFileSync(path.join(projectRoot, list), 'utf8')).not.toMatch(/^!/m);
-  for (const name of written) expect([name, isIgnored(name, list)]).toEqual([name, true]);
+  expect(replaced).toContain('jwt_private_key');
+  for (const name of [...written, ...replaced]) expect([name, isIgnored(name, list)]).toEqual([name, true]);
 });
