@@ -434,3 +434,9 @@ export const redoRights: Rights = {
     gateway_operator: 'select, insert (tx_id, operator)',
   },
 };
+
+/** Operators cancel withdrawals from settlers of which nothing is signed; triggers refuse every other change of a transaction. */
+export const cancelledWithdrawalRights: Rights = {
+  transactions: { gateway_operator: 'update (status, version)' },
+  ledger_entries: { gateway_operator: 'insert' },
+};

@@ -565,7 +565,7 @@ export interface paths {
         put?: never;
         /**
          * Check a signed payment
-         * @description Whether the payment would be settled now. Any JSON is answered 200: what is wrong with it is the reason. Nothing is stored, and nothing is sent to the chain.
+         * @description Whether the payment would be settled now. Any JSON of at most 2,000 values in 32 levels is answered 200: what is wrong with it is the reason. Nothing is stored, and nothing is sent to the chain.
          */
         post: operations["verifyPayment"];
         delete?: never;
@@ -585,7 +585,7 @@ export interface paths {
         put?: never;
         /**
          * Execute a signed payment
-         * @description Verifies the payment and executes it on the chain; answered once a block contains it. Any JSON is answered 200: what is wrong with it is the reason. A payment is settled once: the same request gets the same answer again, another one `duplicate_settlement`. `settlement_pending` is not an end: repeat the request.
+         * @description Verifies the payment and executes it on the chain; answered once a block contains it. Any JSON of at most 2,000 values in 32 levels is answered 200: what is wrong with it is the reason. A payment is settled once: the same request gets the same answer again, another one `duplicate_settlement`. `settlement_pending` is not an end: repeat the request.
          */
         post: operations["settlePayment"];
         delete?: never;

@@ -2,8 +2,10 @@ import { type Command, Option } from 'commander';
 import { ClientOperations } from './client-operations';
 import { addTransferHistory } from './transfer-history';
 import { explainSources } from './explain/sources';
+import { currentOperator } from './operator';
 import { TransferOperations, type TransferReport } from './transfer-operations';
 import { formatAmount } from '../platform/money';
+import { cancelWithdrawal } from '../settlers/withdrawals/cancel';
 import { outboundStatuses, type TransactionEntity, type TransactionStatus } from '../transactions/entity';
 import { cannotBeUndone, confirm, type Confirmation, hasDryRun, hasReason, type Reasoned, type Tried } from './confirmation';
 import type { Run } from './run';
@@ -123,6 +125,17 @@ export function addTransferCommands(program: Command, run: Run): void {
         await confirm(`abandon transfer ${txId}`, confirmation);
         const status = await toOperations(session).abandon(txId, confirmation.reason);
         printRow({ tx_id: txId, status }, session.json);
+      }),
+    );
+  cannotBeUndone(transfers.command('cancel <tx-id>'))
+    .description(
+      'cancel a withdrawal from a settler whose signing has not begun: what it holds is unlocked, and another one can be asked for. Transfers of clients are cancelled by their client',
+    )
+    .action(
+      run(async ({ database, json }, txId: string, confirmation: Confirmation) => {
+        await confirm(`cancel withdrawal ${txId}`, confirmation);
+        await cancelWithdrawal(database, { txId, actor: currentOperator(), statedReason: confirmation.reason });
+        printRow({ tx_id: txId, status: 'CANCELLED' }, json);
       }),
     );
 }

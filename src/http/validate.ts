@@ -54,7 +54,7 @@ export function body<T>(schema: Joi.ObjectSchema<T>): DocumentedMiddleware {
 }
 
 /**
- * Takes any JSON value, whatever its fields; a missing body counts as an empty object. `schema` is for the document only: the handler
+ * Takes any JSON value within the limits of `readJson`, whatever its fields; a missing body counts as an empty object. `schema` is for the document only: the handler
  * says in its answer what is wrong with a body.
  */
 export function openBody(schema: Joi.Schema): DocumentedMiddleware {

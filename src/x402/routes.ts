@@ -24,7 +24,7 @@ export function x402Routes({ x402, settlements, authenticate }: X402Routes): Rou
       tag,
       summary: 'Check a signed payment',
       description:
-        'Whether the payment would be settled now. Any JSON is answered 200: what is wrong with it is the reason. Nothing is stored, and nothing is sent to the chain.',
+        'Whether the payment would be settled now. Any JSON of at most 2,000 values in 32 levels is answered 200: what is wrong with it is the reason. Nothing is stored, and nothing is sent to the chain.',
       middleware: [authenticate, openBody(paymentBodySchema)],
       answer: { status: 200, description: 'The verdict', schema: verdictView },
       fails: ['unavailable'],
@@ -39,7 +39,7 @@ export function x402Routes({ x402, settlements, authenticate }: X402Routes): Rou
       tag,
       summary: 'Execute a signed payment',
       description:
-        'Verifies the payment and executes it on the chain; answered once a block contains it. Any JSON is answered 200: what is wrong with it is the reason. A payment is settled once: the same request gets the same answer again, another one `duplicate_settlement`. `settlement_pending` is not an end: repeat the request.',
+        'Verifies the payment and executes it on the chain; answered once a block contains it. Any JSON of at most 2,000 values in 32 levels is answered 200: what is wrong with it is the reason. A payment is settled once: the same request gets the same answer again, another one `duplicate_settlement`. `settlement_pending` is not an end: repeat the request.',
       middleware: [authenticate, preferHeader, openBody(paymentBodySchema)],
       answer: { status: 200, description: 'The outcome', schema: settledView },
       fails: ['unavailable', 'reconcile_required', 'outcome_unknown'],

@@ -8,6 +8,7 @@ const head = (method, path, headers = []) =>
 const post = (path, body, length = body.length) =>
   head('POST', path, ['Content-Type: application/json', `Content-Length: ${length}`]) + body;
 const events = JSON.stringify({ url: 'https://a.example', events: Array.from({ length: 30_000 }, () => ({})) });
+const payment = `{"x402Version":2,"paymentPayload":[${'0,'.repeat(50_000)}0]}`;
 const nested = `{"wallet_name":${'['.repeat(40_000)}${']'.repeat(40_000)}}`;
 
 /** What a connection sends at its start, and again after each answer. */
@@ -15,6 +16,7 @@ const kinds = [
   head('GET', `/wallets?${'a&'.repeat(3_800)}`),
   post('/webhooks', events),
   post('/wallets', nested),
+  post('/x402/verify', payment),
   head('GET', '/wallets').repeat(200),
   // of a body that never comes
   post('/wallets', '{', 50_000),

@@ -4,6 +4,7 @@ import type { GatewayError } from '../../platform/errors';
 import { houseClientId } from '../../platform/house';
 import type { TransactionEntity } from '../../transactions/entity';
 import { isEnded } from '../../transactions/state';
+import { whyNotCancelledByOperator } from '../../settlers/withdrawals/cancel';
 import type { Attempts } from '../../transfers/attempts';
 import { redoKey } from '../../transfers/accept/redone';
 import { whyNotCancelled } from '../../transfers/end/cancel';
@@ -48,9 +49,8 @@ const maxResends = 5;
  * Whether an account may be used again (`unfreeze`, `accept-count`) is not decided here: an operator has to find that out first.
  */
 export function findActions(facts: ActionFacts): Action[] {
-  return [retry(facts), abandon(facts), redo(facts), ...byClient(facts), ...aboutAccount(facts), ...resend(facts)].filter(
-    (action) => action !== null,
-  );
+  const byOperator = [retry(facts), abandon(facts), cancel(facts), redo(facts)];
+  return [...byOperator, ...byClient(facts), ...aboutAccount(facts), ...resend(facts)].filter((action) => action !== null);
 }
 
 function retry({ tx, workflow, redo: { made } }: ActionFacts): Action | null {
@@ -83,6 +83,13 @@ function abandon({ tx, attempts, workflow, abandoned }: ActionFacts): Action | n
       ? 'How transactions of its chain end is not known here: GATEWAY_ENV is of another environment'
       : abandonEffects[abandoned];
   return { name: 'abandon', by: 'operator', command: `gateway transfers abandon ${tx.txId}`, effect };
+}
+
+/** Of what has no client who could. */
+function cancel({ tx, areOrdersCompared }: ActionFacts): Action | null {
+  if (!areOrdersCompared || whyNotCancelledByOperator(tx)) return null;
+  const effect = 'It ends as CANCELLED, and everything is unlocked; another withdrawal of its settler can be asked for then';
+  return { name: 'cancel', by: 'operator', command: `gateway transfers cancel ${tx.txId}`, effect };
 }
 
 /** Once for each transfer; the rules for transfers are read by whoever carries it out. */

@@ -68,8 +68,9 @@ export const toEnd = ({ status, failureCode, failureMessage }: TransactionEntity
 
 export interface UnsignedEnd {
   status: 'REJECTED' | 'FAILED' | 'CANCELLED';
-  code: FailureCode | null;
-  reason: string | null;
+  /** Absent, as the reason, for operators: their login may write neither, and the database clears what it was parked for. */
+  code?: FailureCode | null;
+  reason?: string | null;
 }
 
 /** not_cancellable once its signing has begun; null before. */
@@ -82,14 +83,10 @@ export const whySigned = ({ isSigned, signingBegunAt }: TransactionEntity): Gate
  * Within a database transaction that holds the transfer's lock: unlocks everything and ends it.
  * @throws GatewayError not_cancellable once signing has begun.
  */
-export async function endUnsigned(
-  manager: EntityManager,
-  transfer: TransactionEntity,
-  { status, code, reason }: UnsignedEnd,
-): Promise<void> {
+export async function endUnsigned(manager: EntityManager, transfer: TransactionEntity, end: UnsignedEnd): Promise<void> {
   const refusal = whySigned(transfer);
   if (refusal) throw refusal;
-  await endAndUnlock(manager, transfer, { status, code, reason });
+  await endAndUnlock(manager, transfer, end);
 }
 
 /** Its end, and everything that it holds is unlocked. */
@@ -99,7 +96,8 @@ async function endAndUnlock(
   { status, code, reason }: UnsignedEnd,
 ): Promise<void> {
   const hold = transfer.isHeld ? await findHoldForUpdate(manager, transfer) : null;
-  const seq = await changeState(manager, transfer, status, { failureCode: code, failureMessage: reason });
+  const failure = code === undefined ? {} : { failureCode: code, failureMessage: reason ?? null };
+  const seq = await changeState(manager, transfer, status, failure);
   if (hold) await post(manager, [{ txId: transfer.txId, kind: 'unlock', seq, entries: releaseHold(hold) }]);
 }
 

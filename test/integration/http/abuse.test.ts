@@ -96,6 +96,23 @@ describe('long requests are refused before they are validated', () => {
     expect((await fixture.call('POST', '/wallets', { body: nested(31) })).text).not.toContain('levels');
     expect((await fixture.call('POST', '/wallets', { body: nested(32) })).text).toContain('has more than 32 levels');
   });
+  test.each(['verify', 'settle'])('where any JSON is answered too: x402/%s', async (endpoint) => {
+    const post = async (paymentPayload: string) => {
+      const body = `{"x402Version":2,"paymentPayload":${paymentPayload}}`;
+      const { status, text } = await fixture.call('POST', `/x402/${endpoint}`, { body });
+      return { status, text };
+    };
+    const list = (items: number) => `[${Array(items).fill('1').join(',')}]`;
+    const nested = (levels: number) => '{"a":'.repeat(levels - 1) + '{}' + '}'.repeat(levels - 1);
+    const refused = (message: string) => ({ status: 400, text: expect.stringContaining(message) as string });
+    // the body, its two fields, and so many items
+    expect(await post(list(1_998))).toEqual(refused('has more than 2000 values'));
+    expect(await post(list(1_997))).toMatchObject({ status: 200 });
+    expect(await post(nested(32))).toEqual(refused('has more than 32 levels'));
+    expect(await post(nested(31))).toMatchObject({ status: 200 });
+    // as long as a body may be
+    expect(await post(list(50_000))).toEqual(refused('has more than 2000 values'));
+  });
 });
 
 describe('what cannot be read exactly is refused', () => {

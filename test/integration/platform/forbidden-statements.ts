@@ -217,10 +217,16 @@ export const forbidden: Record<DatabaseRole, string[]> = {
       endAs('CANCELLED'),
       endAs('FAILED'),
       endAs('REJECTED'),
+      endAs('NEEDS_ATTENTION'),
       post('lock'),
+      post('unlock'),
       post('adjustment'),
       credit,
     ],
+    // and with it none of what it says of its end
+    `update transactions set failure_code = 'stuck' where tx_id = :waiting`,
+    `update transactions set tx_hash = '0x1' where tx_id = :signed`,
+    `update transactions set to_address = :address where tx_id = :waiting`,
     ...[
       swapAddress,
       swapKey,

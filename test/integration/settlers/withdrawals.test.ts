@@ -2,6 +2,7 @@ import type { DataSource } from 'typeorm';
 import { getFamily } from '../../../src/chains/families';
 import { checkWithdrawal, withdrawFromSettler } from '../../../src/cli/settler-withdrawals';
 import { SettlerEntity } from '../../../src/settlers/entity';
+import { cancelWithdrawal } from '../../../src/settlers/withdrawals/cancel';
 import { sendRequestedWithdrawals } from '../../../src/settlers/withdrawals/send';
 import type { SigningClaims } from '../../../src/messages/order';
 import { houseClientId } from '../../../src/platform/house';
@@ -242,6 +243,92 @@ test('is made once, whichever workers make it', async () => {
   await Promise.all(Array.from({ length: 4 }, send));
   expect(await row(txId)).toMatchObject({ status: 'PENDING' });
   expect(await query(`select from ledger_postings where tx_id = $1`, [txId])).toHaveLength(1);
+});
+
+describe('cancelled by an operator', () => {
+  const cancel = (txId: string) =>
+    cancelWithdrawal(asOperator, { txId, actor: { type: 'operator', id: 'ann' }, statedReason: 'another destination' });
+  const park = (txId: string) => settling.ledger.parkTransfer({ txId, code: 'not_estimated', reason: 'nobody answers' });
+
+  test('while it is parked and nothing of it is signed: everything is there for another one', async () => {
+    await drain();
+    const txId = await withdraw('0.4');
+    await park(txId);
+    expect(await row(txId)).toMatchObject({ status: 'NEEDS_ATTENTION', failure_code: 'not_estimated' });
+    await expect(request()).rejects.toMatchObject({ code: 'business_error' });
+    const { actions } = await explain({ database: asOperator }, txId);
+    expect(actions).toContainEqual(expect.objectContaining({ name: 'cancel', command: `gateway transfers cancel ${txId}` }));
+
+    await cancel(txId);
+    expect(await row(txId)).toMatchObject({ status: 'CANCELLED', failure_code: null, failure_message: null });
+    expect(await balance()).toEqual({ available: ether, locked: 0n });
+    expect(await query('select kind from workflow_outbox where subject_id = $1 order by kind', [txId])).toContainEqual({
+      kind: 'transfer_ended',
+    });
+    expect(
+      await query(
+        `select actor_type, actor_id, outcome, detail from audit_events where action = 'transfer.cancelled' and subject_id = $1`,
+        [txId],
+      ),
+    ).toEqual([
+      {
+        ...{ actor_type: 'operator', actor_id: 'ann', outcome: 'success' },
+        detail: { status: 'NEEDS_ATTENTION', stated_reason: 'another destination' },
+      },
+    ]);
+    expect(await begin(txId)).toEqual({ outcome: 'ended', status: 'CANCELLED' });
+    await expect(cancel(txId)).rejects.toMatchObject({ code: 'business_error', message: 'The withdrawal has ended: CANCELLED' });
+    const next = await withdraw();
+    expect(await row(next)).toMatchObject({ status: 'PENDING' });
+    expect(await differences(fixture)).toEqual([]);
+  });
+
+  test('no more once its signing has begun, whatever asks the database', async () => {
+    await drain();
+    const txId = await withdraw('0.4');
+    expect(await begin(txId)).toMatchObject({ outcome: 'begun' });
+    await park(txId);
+    const before = await balance();
+    await expect(cancel(txId)).rejects.toMatchObject({
+      ...{ code: 'business_error', message: expect.stringMatching(/Signing has begun.*gateway transfers abandon/) },
+    });
+    await expect(
+      asOperator.query(`update transactions set status = 'CANCELLED', version = version + 1 where tx_id = $1`, [txId]),
+    ).rejects.toThrow(/has begun signing/);
+    expect(await balance()).toEqual(before);
+  });
+
+  test('nothing else: neither a settlement nor what is not there', async () => {
+    const settlement = await settling.accept();
+    await expect(cancel(settlement)).rejects.toMatchObject({ message: expect.stringMatching(/withdrawals from settlers alone/) });
+    await expect(
+      asOperator.query(`update transactions set status = 'CANCELLED', version = version + 1 where tx_id = $1`, [settlement]),
+    ).rejects.toThrow(/gateway_operator may not make transaction/);
+    await expect(cancel(newId())).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  test('its end and what it held are written together', async () => {
+    await drain();
+    const txId = await withdraw('0.4');
+    const end = `update transactions set status = 'CANCELLED', version = version + 1 where tx_id = $1`;
+    await expect(asOperator.query(end, [txId])).rejects.toThrow(/do not fit its state/);
+    const { asset_id: asset } = (await row(txId)) ?? {};
+    const unlock = `with p as (insert into ledger_postings (posting_id, tx_id, kind, seq, entries) values ($1, $2, 'unlock', 1, 2))
+      insert into ledger_entries (posting_id, line, ledger_account_id, bucket, chain, symbol, amount)
+      values ($1, 0, $3, 'LOCKED', 'ethereum', 'ETH', -1), ($1, 1, $3, 'AVAILABLE', 'ethereum', 'ETH', 1)`;
+    await expect(asOperator.query(unlock, [newId(), txId, asset])).rejects.toThrow(/do not fit its state/);
+    expect((await balance()).locked).toBeGreaterThan(0n);
+  });
+
+  test('not before the orders of the nodes are compared: it may have been signed after a backup', async () => {
+    await drain();
+    const txId = await withdraw('0.4');
+    const [compared] = await query<{ compared_as: string }>('select compared_as from order_comparison');
+    await query(`update order_comparison set compared_as = 'another'`);
+    await expect(cancel(txId)).rejects.toMatchObject({ code: 'reconcile_required' });
+    await query('update order_comparison set compared_as = $1', [compared?.compared_as]);
+    await cancel(txId);
+  });
 });
 
 describe('the database', () => {

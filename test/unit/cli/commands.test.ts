@@ -17,7 +17,7 @@ const reads = /( |^)(list|show|status|history|explain|verify|head|keys|bans|refu
 
 const cannotBeUndone = [
   ...['account accept-count', 'api-key revoke', 'asset unfreeze', 'mpc journal accept', 'mpc unfreeze', 'settlers withdraw'],
-  ...['totp remove', 'transfers abandon', 'transfers redo', 'utxo consolidate', 'reconcile'],
+  ...['totp remove', 'transfers abandon', 'transfers cancel', 'transfers redo', 'utxo consolidate', 'reconcile'],
   // with --renew
   ...['setup files'],
   ...['migrate', 'totp enroll', 'totp recover'],

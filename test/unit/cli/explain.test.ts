@@ -35,6 +35,7 @@ const facts = (changes: Partial<ActionFacts>): ActionFacts => ({
   ...changes,
 });
 const names = (changes: Partial<ActionFacts>) => findActions(facts(changes)).map(({ name }) => name);
+const ofSettler = { clientId: houseClientId, transactionType: 'GAS_WITHDRAWAL' } as const;
 const signed = { signingBegunAt: new Date(0), status: 'NEEDS_ATTENTION' } as const;
 
 describe('what can be done', () => {
@@ -42,6 +43,21 @@ describe('what can be done', () => {
     ['it may be cancelled before its signing', {}, ['cancel']],
     ['it is not cancelled once signed', { tx: tx({ ...signed, status: 'SIGNING' }) }, []],
     ['a transaction of the house has no client', { tx: tx({ clientId: houseClientId }) }, []],
+    [
+      'an operator cancels a withdrawal, where the run takes a retry alone',
+      {
+        tx: tx({ ...ofSettler, status: 'NEEDS_ATTENTION' }),
+        workflow: parked({ retry: true, abandon: false }),
+      },
+      ['retry', 'cancel'],
+    ],
+    [
+      'and not once it is signed',
+      { tx: tx({ ...ofSettler, ...signed }), workflow: parked({ retry: true, abandon: true }) },
+      ['retry', 'abandon'],
+    ],
+    ['nor before the orders are compared', { tx: tx(ofSettler), areOrdersCompared: false }, []],
+    ['coins for a payer end by their time', { tx: tx({ ...ofSettler, transactionType: 'GAS_TOPUP' }) }, []],
     ['the run takes a retry', { tx: tx(signed), workflow: parked({ retry: true, abandon: false }) }, ['retry']],
     ['the run takes both', { tx: tx(signed), workflow: parked({ retry: true, abandon: true }) }, ['retry', 'abandon']],
     ['the run has not answered', { tx: tx(signed), workflow: parked(null) }, []],
