@@ -44,6 +44,8 @@ export interface ChainDefinition {
   /** The follower watches for reorganisations down to this depth. */
   finalityDepth: number;
   blockTimeMs: number;
+  /** Blocks that follow one before it is looked at, where only solidified or finalized ones are; absent: none. */
+  headLag?: number;
   /** It charges for the data of a transaction in addition to its execution. */
   chargesForData?: boolean;
   /**
@@ -53,7 +55,10 @@ export interface ChainDefinition {
   requiresTraces?: boolean;
   /** What its estimates contain in addition to execution, in the family's unit of execution; 0 when absent. */
   estimateOverhead?: number;
-  /** After this long without inclusion a transfer is replaced at a higher fee. */
+  /**
+   * After this long without inclusion a transfer is replaced at a higher fee. Longer than a confirmation usually takes: whoever waits for one is
+   * not told of the inclusion, and looks at the chain then.
+   */
   stuckAfterMs: number;
   /**
    * No transaction may cost more than this, whatever is held for it; atomic units of the native coin. Checked by the authoriser

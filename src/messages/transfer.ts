@@ -62,6 +62,8 @@ export interface HeldTransfer {
   stuckAfterMs: number;
   /** Between two blocks of the chain, for waits. */
   blockTimeMs: number;
+  /** Blocks that follow one before it is looked at; absent: none. */
+  headLag?: number;
   explorerTx: string | null;
   rules: FamilyRules;
   /** Number of the newest attempt; 0 before signing has begun. */

@@ -5,9 +5,9 @@ import { type Next, park, parkForNow } from './next';
 import type { TransferState } from './state';
 
 /**
- * The signed bytes are stored: sending them again is harmless, and only an accepted attempt counts as submitted. A chain node may
- * refuse because an attempt was already executed, so the chain is asked before an operator is. If a retry is refused too, `confirm`
- * replaces the attempt at current fees.
+ * The signed bytes are stored: sending them again is harmless, and only an accepted attempt counts as submitted. What every node refuses for
+ * now is sent again by `confirm`. A chain node may refuse for good because an attempt was already executed, so the chain is asked before an
+ * operator is. If an operator's retry is refused too, `confirm` replaces the attempt at current fees.
  */
 export async function broadcast(state: TransferState, { attempt, tries }: Extract<Next, { next: 'broadcast' }>): Promise<Next> {
   return afterSending(state, await send(state, attempt), { attempt, tries });
@@ -40,7 +40,7 @@ export async function afterSending(
         attempt,
         `**Not taken yet**, and sent again by itself: ${runbook('broadcast_rejected')}. ${reason}`,
       );
-      if (passing === 'view' || passing === 'unknown') state.unsent = { reason, passing };
+      if (passing) state.unsent = { reason, passing };
       // words that nobody knows may not be about what passes soon
       return follow(state, passing !== undefined && (passing !== 'unknown' || unsent?.passing !== 'unknown'));
     }

@@ -3,7 +3,7 @@ import { type ChainObservation, maxReplacements } from '../../src/messages/trans
 import { followChainWorkflowId } from '../../src/messages/workflow-ids';
 import { chainSilent, runbook } from '../progress';
 import { askChain } from './ask-chain';
-import { type Next, park, parkForNow } from './next';
+import { type Next, park, parkForNow, parkRefused, parkStuck } from './next';
 import type { TransferState } from './state';
 
 /** Attempts on one reservation before an operator is asked. */
@@ -11,9 +11,11 @@ const attemptLimit = 1 + maxReplacements;
 
 /** Follows the attempts until one is confirmed, something has to be done about them, or none can be executed any more. */
 export async function confirm(state: TransferState): Promise<Next> {
+  let isIncluded = false;
   for (;;) {
     if (state.isEnded) return { next: 'lock' };
-    const seen = await nextStatus(state);
+    const seen = await nextStatus(state, isIncluded);
+    isIncluded = seen.state === 'included';
     switch (seen.state) {
       case 'confirmed':
         return { next: 'settle' };
@@ -36,11 +38,15 @@ export async function confirm(state: TransferState): Promise<Next> {
   }
 }
 
-/** The follower's message, or the chain's own answer when the follower is silent; a retry asks the chain at once. */
-async function nextStatus(state: TransferState): Promise<ChainObservation> {
+/**
+ * The follower's message, or the chain's own answer when the follower is silent; a retry asks the chain at once. What is known to be in a block
+ * has nothing done about it by time: it is waited for as long as its confirmation is expected to take.
+ */
+async function nextStatus(state: TransferState, isIncluded: boolean): Promise<ChainObservation> {
   const { requiredConfirmations, explorerTx } = state.transfer;
   reportWaiting(state);
-  const observed = await state.nextObservation(state.polls.next(Math.min(state.patienceMs, state.timeLeftMs)));
+  const limitMs = isIncluded ? Infinity : Math.min(state.patienceMs, state.timeLeftMs);
+  const observed = await state.nextObservation(state.polls.next(limitMs));
   const seen = observed ?? (await askChain(state, (asked) => asked.observe({ txId: state.txId })));
   if (seen.state !== 'absent') {
     state.unsent = null;
@@ -61,7 +67,10 @@ function reportWaiting({ transfer, progress, shown, unsent, isTimed, isAbandoned
     : rules.stuck === 'replace'
       ? 'a higher fee is paid'
       : 'it is sent again';
-  const untilThen = isAbandoned || isTimed ? 'or ends with its time' : 'and parked if that does not help';
+  const untilThen =
+    isAbandoned || isTimed
+      ? 'or ends with its time'
+      : `and ${unsent?.passing === 'price' ? otherwise : 'operators are told'} if that does not help`;
   const advice = [
     unsent
       ? `**No node of ${chain} has taken it yet**; it is sent again by itself, ${untilThen}: ${runbook('broadcast_rejected')}. Last answer: ${unsent.reason}.`
@@ -83,18 +92,20 @@ function whenStuck(state: TransferState): Next {
     if (state.isAbandoned) return { next: 'confirm' };
     const sent: Next = { next: 'broadcast', attempt: state.lastAttempt, tries: 2 };
     // before these bytes expire, or a node that is sent them again says no more than that it has seen them
-    const isRefused = state.unsent !== null && !state.isTimed && patched('refused-until-parked');
+    const isRefused =
+      state.unsent !== null && state.unsent.passing !== 'price' && !state.isTimed && patched('refused-until-parked');
     return state.unsent && isRefused ? parkForNow('broadcast_rejected', state.unsent.reason, sent) : sent;
   }
   if (state.isAbandoned && rules.abandoned === 'expiry') return { next: 'confirm' };
   const again: Next = { next: 'broadcast', attempt: state.lastAttempt, tries: 1 };
   // for some minutes, then it is rejected
   if (state.unsent?.passing === 'unknown') return again;
-  if (state.unsent && !state.isTimed) return park('broadcast_rejected', state.unsent.reason, again);
+  if (state.unsent?.passing === 'view' && !state.isTimed)
+    return parkRefused(state, 'broadcast_rejected', state.unsent.reason, again);
   // those behind what is abandoned by time wait for its nonce: the authoriser limits its cancellations
   const isLimited = !(state.isTimed && state.isAbandoned);
   if (isLimited && state.lastAttempt >= attemptLimit)
-    return park('stuck', `Not included in time after ${attemptLimit} attempts`, { next: 'confirm' });
+    return parkStuck(state, `Not included in time after ${attemptLimit} attempts`);
   return { next: 'prepare', kind: state.isAbandoned ? 'cancellation' : 'replacement' };
 }
 

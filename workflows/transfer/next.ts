@@ -1,3 +1,4 @@
+import { patched } from '@temporalio/workflow';
 import type { AttemptKind } from '../../src/chains/types';
 import type { OrderedAttempt, TransferEnd } from '../../src/messages/transfer';
 import type { FailureCode } from '../../src/platform/codes';
@@ -60,5 +61,25 @@ export const parkForNow = (...parked: [code: FailureCode, reason: string, onRetr
   ...park(...parked),
   isForNow: true,
 });
+
+/**
+ * As `parkForNow`, where no node takes the newest attempt for a reason that passes: what is sent again then is told to operators sooner if it is
+ * refused once more. Nobody else sends it, and the line of its sender waits.
+ */
+export function parkRefused(state: TransferState, ...parked: Parameters<typeof parkForNow>): Park {
+  // a worker of an earlier release has waited for an operator
+  if (!patched('refused-tried-again')) return park(...parked);
+  state.toldAttempt = state.lastAttempt;
+  return parkForNow(...parked);
+}
+
+/** Nothing at a higher fee takes its place: what waits in a pool is an operator's, what no node takes is also sent again by itself. */
+export function parkStuck(state: TransferState, reason: string): Park {
+  const { unsent, lastAttempt: attempt } = state;
+  if (!unsent || !patched('refused-tried-again')) return park('stuck', reason, { next: 'confirm' });
+  return parkRefused(state, 'stuck', `${reason}. No node takes the last attempt: ${unsent.reason}`, {
+    ...{ next: 'broadcast', attempt, tries: 1 },
+  });
+}
 
 export const ended = (end: TransferEnd): Next => ({ next: 'ended', end });

@@ -8,9 +8,9 @@ export class PollBackoff {
   private waitMs = this.waits.firstMs;
   private isHurried = false;
 
-  /** Starts again with the waits of a chain, for a transfer that needs so many confirmations. */
-  adopt(blockTimeMs: number, confirmations: number): void {
-    this.waits = pollWaits(blockTimeMs, confirmations);
+  /** Starts again with the waits of a chain, for a transfer that needs so many confirmations. `headLag`: see `pollWaits`. */
+  adopt(blockTimeMs: number, confirmations: number, headLag?: number): void {
+    this.waits = pollWaits(blockTimeMs, confirmations, headLag);
     this.reset();
   }
 

@@ -6,7 +6,7 @@ import { isCancelled, toProblem } from '../failures';
 import { chainSilent, runbook, waitsForAuthoriser } from '../progress';
 import { askChain } from './ask-chain';
 import { endUnsigned } from './end-unsigned';
-import { continueFromRows, ended, type Next, park, parkForNow } from './next';
+import { continueFromRows, ended, type Next, park, parkForNow, parkStuck } from './next';
 import { followAbandoned, followUntilOver, resume, toNext } from './resume';
 import type { TransferState } from './state';
 import { reserveWaits, turnWaits } from './waits';
@@ -48,7 +48,7 @@ function replaceAttempt(state: TransferState): Promise<Next> {
     if (code === 'expired' && state.isTimed) return followUntilOver(state);
     if (byRule) return park(code, `${reason}: it is not sent again at a higher fee`, { next: 'confirm' });
     const why = code === 'stuck' ? reason : 'Not included in time, and a higher fee is beyond the locked bound';
-    return park('stuck', why, { next: 'confirm' });
+    return parkStuck(state, why);
   });
 }
 

@@ -33,8 +33,10 @@ export class TransferState {
   isFollowed = false;
   /** Abandoned: only cancellations are signed. */
   isAbandoned = false;
-  /** Why no node has taken the newest attempt yet, where a higher fee would not help. */
-  unsent: { reason: string; passing: 'view' | 'unknown' } | null = null;
+  /** Why no node has taken the newest attempt yet; `price`: a higher fee would help. */
+  unsent: { reason: string; passing: 'price' | 'view' | 'unknown' } | null = null;
+  /** The attempt of which operators know that no node takes it; 0: none. */
+  toldAttempt = 0;
   /** What the chain has shown of the newest attempt last, in words; empty before. */
   shown = '';
   /** Start of the newest attempt's wait for inclusion. */
@@ -73,7 +75,7 @@ export class TransferState {
     this.isFollowed = transfer.isFollowed;
     this.isAbandoned = transfer.isAbandoned;
     this.waitingSince = Date.now();
-    this.polls.adopt(transfer.blockTimeMs, transfer.requiredConfirmations);
+    this.polls.adopt(transfer.blockTimeMs, transfer.requiredConfirmations, transfer.headLag);
     this.limitTime(transfer.timeLeftMs ?? Infinity);
   }
 
@@ -107,7 +109,8 @@ export class TransferState {
   get patienceMs(): number {
     const refused = this.unsent?.passing;
     const isShorter = refused !== 'view' || patched('refused-until-parked');
-    return patienceMs(this.transfer.stuckAfterMs, isShorter ? refused : undefined);
+    const isTold = this.toldAttempt > 0 && this.toldAttempt === this.lastAttempt;
+    return patienceMs(this.transfer.stuckAfterMs, isShorter ? refused : undefined, isTold);
   }
 
   /**

@@ -19,16 +19,20 @@ export const reserveWaits = (blockTimeMs: number): ReserveWaits => ({
   totalMs: Math.max(60 * minute, 36 * blockTimeMs),
 });
 
-/** Before what nodes have refused in words that nobody knows is sent again. */
-const unknownAgainMs = minute;
+/** Before what nodes have refused in words that nobody knows is sent again; and how long what was refused before operators were told is tried again. */
+const againMs = minute;
 
-/** How long what every node refuses for a passing reason is sent again, where a higher fee would not help; then an operator is told. */
+/** How long what every node refuses for a passing reason is sent again, where a higher fee would not help; then operators are told. */
 const refusedForMs = 10 * minute;
 
-/** How long a transfer may be in no block until something is done about it. `refused`: no node has taken it yet, and a higher fee would not help. */
-export function patienceMs(stuckAfterMs: number, refused?: 'view' | 'unknown'): number {
+/**
+ * How long a transfer may be in no block until something is done about it. `refused`: why no node has taken it yet. `isTold`: operators know,
+ * who may abandon it only while it is parked.
+ */
+export function patienceMs(stuckAfterMs: number, refused?: 'price' | 'view' | 'unknown', isTold = false): number {
   if (!refused) return stuckAfterMs;
-  return Math.min(stuckAfterMs, refused === 'unknown' ? unknownAgainMs : refusedForMs);
+  if (isTold || refused === 'unknown') return Math.min(stuckAfterMs, againMs);
+  return refused === 'view' ? Math.min(stuckAfterMs, refusedForMs) : stuckAfterMs;
 }
 
 /** Before what has parked a transfer for now is tried again: the nodes may be in order by then. */
@@ -51,10 +55,11 @@ export interface PollWaits {
   longestMs: number;
 }
 
-export function pollWaits(blockTimeMs: number, confirmations: number): PollWaits {
+/** `headLag`: blocks that follow one before it is looked at. Whoever does not know that a block holds the transfer waits no longer than `patienceMs`. */
+export function pollWaits(blockTimeMs: number, confirmations: number, headLag = 0): PollWaits {
   const soonMs = Math.max(15_000, blockTimeMs / 20);
-  const longestMs = Math.max(10 * minute, blockTimeMs);
-  return { soonMs, firstMs: clamp(patience * (confirmations + otherBlocks) * blockTimeMs, soonMs, 10 * minute), longestMs };
+  const firstMs = Math.max(soonMs, patience * (confirmations + headLag + otherBlocks) * blockTimeMs);
+  return { soonMs, firstMs, longestMs: Math.max(10 * minute, firstMs) };
 }
 
 const clamp = (ms: number, least: number, most: number): number => Math.min(Math.max(ms, least), most);

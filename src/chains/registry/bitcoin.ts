@@ -48,7 +48,7 @@ export const bitcoin: Record<GatewayEnvironment, ChainDefinition[]> = {
     },
     /**
      * Blocks of minimum difficulty are allowed 20 minutes after the last one (BIP-94): miners find many of them at once, and several
-     * in a row are often reorganised away.
+     * in a row are often reorganised away. Six confirmations take an hour, hence nine blocks until a transfer counts as stuck.
      */
     {
       ...common,
@@ -59,6 +59,7 @@ export const bitcoin: Record<GatewayEnvironment, ChainDefinition[]> = {
       network: 'testnet4',
       confirmations: 6,
       finalityDepth: 36,
+      stuckAfterMs: 90 * minute,
       explorerTx: 'https://mempool.space/testnet4/tx/{hash}',
     },
   ],

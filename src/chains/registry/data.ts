@@ -111,7 +111,7 @@ const common = {
   },
   /**
    * Milestones finalise within seconds, but reorganisations of over a hundred blocks have happened (February 2023: 157); finality
-   * is deeper.
+   * is deeper. 64 blocks take more than two minutes, hence three until a transfer counts as stuck.
    */
   polygon: {
     native: matic,
@@ -119,7 +119,7 @@ const common = {
     finalityDepth: 256,
     blockTimeMs: 2_000,
     requiresTraces: true,
-    stuckAfterMs: 2 * minute,
+    stuckAfterMs: 3 * minute,
     maxNetworkFee: milli(20_000n),
     highestFeeLevels: highestFees(gwei(200_000n), gwei(40_000n)),
   },

@@ -26,6 +26,7 @@ const common = {
   confirmations: 1,
   finalityDepth: 32,
   blockTimeMs: 400,
+  headLag: 31,
   stuckAfterMs: 60_000,
   maxNetworkFee: 10_000_000n,
 } satisfies Partial<ChainDefinition>;
@@ -65,6 +66,8 @@ export const solana: Record<GatewayEnvironment, ChainDefinition[]> = {
       genesisHash: null,
       // slower than the network's, since following each block takes processor time of the machine that runs everything
       blockTimeMs: 1_000,
+      // as dev/solana-chain.ts starts it
+      headLag: 4,
       stuckAfterMs: 150_000,
       tokens: [usdc, usdt],
       finalityDepth: 3,

@@ -30,6 +30,7 @@ const common = {
   finalityDepth: 20,
   blockTimeMs: 3_000,
   requiresTraces: true,
+  headLag: 19,
   stuckAfterMs: 120_000,
   maxNetworkFee: 100_000_000n,
   highestFeeLevels: { bandwidthPrice: '7000', energyPrice: '700', newAccountFee: '7700000', memoFee: '7000000' },
@@ -71,6 +72,8 @@ export const tron: Record<GatewayEnvironment, ChainDefinition[]> = {
       tokens: [usdt, usdc],
       finalityDepth: 3,
       blockTimeMs: 1_000,
+      // as dev/tron-chain.ts starts it
+      headLag: 4,
       stuckAfterMs: 60_000,
       explorerTx: null,
     },

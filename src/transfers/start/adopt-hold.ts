@@ -36,6 +36,7 @@ export async function toHeld(
     requiredConfirmations: transfer.requiredConfirmations,
     stuckAfterMs: chain.stuckAfterMs,
     blockTimeMs: chain.blockTimeMs,
+    ...(chain.headLag !== undefined && { headLag: chain.headLag }),
     explorerTx: chain.explorerTx,
     rules: rulesOf(type, getFamily(chain.family)),
     lastAttempt: attempts.last?.attempt ?? 0,

@@ -105,7 +105,7 @@ test.each<[string, string, string, (first: Prepared) => Prepared]>([
   await record(txId, name);
 });
 
-test('what no node takes, for another reason than its price, is not signed again: an operator sees the reason', async () => {
+test('what no node takes, for another reason than its price, is not signed again: an operator sees the reason, and may have it sent at once', async () => {
   let isRefused = true;
   const reason = 'nonce too high: earlier ones are not executed';
   await served.serve({
@@ -122,7 +122,6 @@ test('what no node takes, for another reason than its price, is not signed again
   await served.operations.retry(txId);
   await served.ends(txId, 'CONFIRMED');
   await booksAgree(fixture);
-  await record(txId, 'transfer-confirmed-refused-too-long');
 });
 
 test('an attempt that is executed before its cancellation begins is not cancelled but settled', async () => {

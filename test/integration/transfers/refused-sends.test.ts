@@ -1,4 +1,5 @@
 import { type Address, type Hex, parseTransaction } from 'viem';
+import type { Prepared } from '../../../src/chains/types';
 import { timelineQuery } from '../../../src/messages/progress';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import { getSignedType } from '../../../src/signed-types';
@@ -49,6 +50,10 @@ const served = new ServedChain<FollowFixture>(async () => {
 afterEach(() => proxy.close());
 
 const submit = () => served.submit({ tokenSymbol: 'ETH', amount: '0.001', toAddress: served.fixture.bob.address });
+const parksOf = async (txId: string): Promise<number> => {
+  const timeline = await served.client.workflow.getHandle(transferWorkflowId(txId)).query(timelineQuery);
+  return timeline.filter(({ step }) => step === 'park').length;
+};
 const kinds = async (txId: string) => (await served.fixture.attempts(txId)).map(({ kind }) => kind);
 
 /** A sequencer without a pool: it takes only the next nonce. */
@@ -164,11 +169,7 @@ describe('words that nobody knows', () => {
       failure_code: 'broadcast_rejected',
       failure_message: 'refused by the node (code -32000): Oops, ask again',
     });
-    const parks = async () => {
-      const timeline = await served.client.workflow.getHandle(transferWorkflowId(txId)).query(timelineQuery);
-      return timeline.filter(({ step }) => step === 'park').length;
-    };
-    await until('parked again', async () => (await parks()) > 1);
+    await until('parked again', async () => (await parksOf(txId)) > 1);
     expect(await kinds(txId)).toEqual(['first']);
     refuse = () => Promise.resolve(null);
     await served.ends(txId, 'CONFIRMED');
@@ -197,6 +198,49 @@ describe('words that nobody knows', () => {
     await served.ends(txId, 'FAILED');
     expect((await kinds(txId)).slice(0, 2)).toEqual(['first', 'cancellation']);
   });
+});
+
+describe('for a passing reason, for longer than a transfer may be in no block', () => {
+  beforeAll(() => void (stuckAfterMs = 1_000));
+  afterAll(() => void (stuckAfterMs = 600_000));
+
+  // they were parked until an operator came, and the line of their sender with them
+  test.each<{ message: string; reason: string; code: string; name?: string }>([
+    {
+      ...{ message: 'insufficient funds for gas * price + value: balance 0', reason: 'insufficient funds for value and gas' },
+      ...{ code: 'broadcast_rejected', name: 'transfer-confirmed-refused-then-taken' },
+    },
+    {
+      ...{ message: 'nonce too high: address 0x12, tx: 5', reason: 'nonce too high: earlier ones are not executed' },
+      code: 'broadcast_rejected',
+    },
+    {
+      ...{ message: 'txpool is full', reason: 'the pool of the node is full' },
+      ...{ code: 'stuck', name: 'transfer-confirmed-full-pool-then-taken' },
+    },
+  ])(
+    '"$message": operators are told, and it is sent again without them, until a node takes it',
+    async ({ message, reason, code, name }) => {
+      const { fixture } = served;
+      // fees have not risen: a replacement would be the same transaction
+      let first: Promise<Prepared> | undefined;
+      await served.serve({ chain: { prepareAttempt: (input) => (first ??= fixture.onChain.prepareAttempt(input)) } });
+      refuse = () => Promise.resolve(message);
+      const txId = await submit();
+      await until('parked', async () => (await served.status(txId)) === 'NEEDS_ATTENTION');
+      const parked = await fixture.transaction(txId);
+      expect([parked.failure_code, parked.failure_message]).toEqual([code, expect.stringContaining(reason)]);
+      expect((await fixture.balance(fixture.alice, 'ETH')).locked).toBeGreaterThan(0n);
+      await until('parked again', async () => (await parksOf(txId)) > 1);
+      const before = refused.length;
+      await until('sent again since', () => Promise.resolve(refused.length > before));
+      refuse = () => Promise.resolve(null);
+      await served.ends(txId, 'CONFIRMED');
+      expect(await kinds(txId)).toEqual(['first']);
+      await booksAgree(fixture);
+      if (name) await served.record(transferWorkflowId(txId), name);
+    },
+  );
 });
 
 test('a node that refuses for good is not asked again: an operator is', async () => {

@@ -1,9 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Client } from 'pg';
-import { transferWorkflowId } from '../../../src/messages/workflow-ids';
+import { chainTaskQueue, mainTaskQueue } from '../../../src/messages/task-queues';
+import type { ChainObservation, HeldTransfer } from '../../../src/messages/transfer';
+import { transferWorkflowId, workflowTypes } from '../../../src/messages/workflow-ids';
 import { observationSignaller } from '../../../src/transfers/start/workflows';
 import { createFundedFixture, ServedChain, until } from '../transfers/served';
 import { createSettlementFixture, ServedSettlements } from '../x402/workflow-fixture';
+import { ServedActivities } from './served';
+import { followedTransfer } from './stand-ins';
 
 /** What the run of a transaction costs where nothing goes wrong, in counts, which are printed as JSON: docs/performance.md has them. */
 
@@ -113,6 +117,35 @@ describe('transfers on a chain with a block every 12 seconds', () => {
     await fixture.follow({ signalTransfer: observationSignaller(client) });
     for (const txId of txIds) await client.workflow.getHandle(transferWorkflowId(txId)).result();
     expect(asked).toBe(0);
+  });
+});
+
+describe('a transfer of which no signal comes', () => {
+  const served = new ServedActivities();
+
+  test('is asked for once its time without inclusion is over, and, in a block by then, not again while its confirmation is on its way', async () => {
+    const transfer: HeldTransfer = { ...followedTransfer, stuckAfterMs: 1_500 };
+    const included: ChainObservation = { state: 'included', hash: '0x01', blockNumber: 1, confirmations: 1 };
+    const askedAt: number[] = [];
+    const observe = () => {
+      askedAt.push(Date.now());
+      return included;
+    };
+    await served.serve(mainTaskQueue, { adoptHold: () => ({ outcome: 'held', transfer }) }, { runsWorkflows: true });
+    await served.serve(chainTaskQueue(transfer.chain), { observe });
+    const txId = '0190b5a4-0000-7000-8000-0000000000e2';
+    const startedAt = Date.now();
+    const run = await served.temporal.client.workflow.start(workflowTypes.transfer, {
+      ...{ workflowId: transferWorkflowId(txId), taskQueue: mainTaskQueue, args: [{ txId }] },
+    });
+    try {
+      await until('asked', () => Promise.resolve(askedAt.length > 0));
+      expect((askedAt[0] ?? 0) - startedAt).toBeGreaterThanOrEqual(transfer.stuckAfterMs);
+      await new Promise((resolve) => setTimeout(resolve, 4 * transfer.stuckAfterMs));
+      expect(askedAt).toHaveLength(1);
+    } finally {
+      await run.terminate();
+    }
   });
 });
 

@@ -70,7 +70,19 @@ export const confirmed = {
     'parkTransfer: parked',
     ...settled,
   ],
+  // parked until an operator came, as before it was sent again by itself
   'transfer-confirmed-refused-too-long': ['broadcast: waiting', 'observe: absent', ...retried, 'broadcast: accepted', ...settled],
+  // while it is sent again by itself, a poll brings it to a node that takes it
+  'transfer-confirmed-refused-then-taken': [
+    ...['broadcast: waiting', 'observe: absent', 'parkTransfer: parked', 'timer'],
+    ...['broadcast: waiting', 'parkTransfer: parked', 'timer', 'broadcast: waiting'],
+    ...settled,
+  ],
+  'transfer-confirmed-full-pool-then-taken': [
+    ...['broadcast: waiting', 'beginSigning replacement: refused', 'parkTransfer: parked', 'timer'],
+    ...['broadcast: waiting', 'parkTransfer: parked', 'timer', 'broadcast: waiting'],
+    ...settled,
+  ],
   'transfer-confirmed-refused-until-parked': [
     'broadcast: waiting',
     'observe: absent',

@@ -1,4 +1,6 @@
 import { loadRegistry } from '../../../src/chains/registry';
+import { getChains } from '../../../src/chains/registry/data';
+import type { GatewayEnvironment } from '../../../src/chains/types';
 import { PollBackoff } from '../../../workflows/transfer/poll-backoff';
 import { patienceMs, reserveWaits } from '../../../workflows/transfer/waits';
 
@@ -16,9 +18,9 @@ test('a chain is asked directly once the confirmation should be there, then afte
   polls.adopt(12_000, 12);
   expect([polls.next(Infinity), polls.next(Infinity), polls.next(Infinity)]).toEqual([270_000, 540_000, 600_000]);
   polls.adopt(20 * minute, 2);
-  expect(Array.from({ length: 3 }, () => polls.next(Infinity) / minute)).toEqual([10, 20, 20]);
+  expect(Array.from({ length: 3 }, () => polls.next(Infinity) / minute)).toEqual([150, 150, 150]);
   polls.reset();
-  expect(polls.next(Infinity)).toBe(10 * minute);
+  expect(polls.next(60 * minute)).toBe(60 * minute);
 });
 
 test('what no node has taken is sent again soon, however long a confirmation takes', () => {
@@ -35,6 +37,24 @@ test('what no node takes for a passing reason is an operator’s after ten minut
   ]);
   expect(patienceMs(30_000, 'view')).toBe(30_000);
   expect(patienceMs(30_000, 'unknown')).toBe(30_000);
+});
+
+describe.each<GatewayEnvironment>(['production', 'sandbox', 'local'])('on the chains of %s', (environment) => {
+  test.each(getChains(environment))(
+    '$name is not asked about a transfer before its confirmation, nor after more than its patience about one that no block holds',
+    ({ blockTimeMs, headLag = 0, confirmations, stuckAfterMs }) => {
+      const polls = new PollBackoff();
+      polls.adopt(blockTimeMs, confirmations, headLag);
+      // a block until one contains it, those that follow it, and half of one until the follower has read and told that
+      const takesMs = (confirmations + headLag) * blockTimeMs;
+      const firstMs = polls.next(patienceMs(stuckAfterMs));
+      expect(firstMs).toBeGreaterThanOrEqual(takesMs + blockTimeMs / 2);
+      expect(firstMs).toBeLessThanOrEqual(stuckAfterMs);
+      polls.reset();
+      // once it is known that a block holds it, whatever its patience
+      expect(polls.next(Infinity)).toBeGreaterThanOrEqual(1.5 * takesMs);
+    },
+  );
 });
 
 test('1,000 transfers in flight on a chain with a block every 12 seconds: it is asked for fewer than one in ten of them', () => {
