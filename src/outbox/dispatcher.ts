@@ -11,6 +11,8 @@ const postponeSeconds = 20;
 const batch = 50;
 const concurrency = 10;
 const batchesARound = 10;
+/** So many turns behind a client without room others are looked for. */
+const turnsAhead = batch * batchesARound;
 
 interface OutboxRow {
   outbox_id: string;
@@ -27,8 +29,8 @@ interface Full {
   places: Set<string>;
   /** These chains. */
   chainsOfPlaces: Set<string>;
-  /** The last turn of the first batch: whoever has room is not further behind, and the rest of a long backlog is not read. */
-  lastTurn: string | null;
+  /** The last turn that is looked at there: whoever has room is rarely further behind, and the rest of a long backlog is not read. */
+  lastTurn: number;
 }
 
 const placeOf = (chain: string, clientId: string): string => `${chain} ${clientId}`;
@@ -67,7 +69,7 @@ export class OutboxDispatcher {
    */
   private async dispatchKind(kind: OutboxKind): Promise<unknown> {
     for (const isPostponed of [false, true]) {
-      const full: Full = { chains: new Set(), places: new Set(), chainsOfPlaces: new Set(), lastTurn: null };
+      const full: Full = { chains: new Set(), places: new Set(), chainsOfPlaces: new Set(), lastTurn: 0 };
       for (let round = 0; round < batchesARound; round += 1) {
         const { failure, isLast } = await inTransaction(this.database, (manager) =>
           this.dispatchBatch(manager, { kind, isPostponed, full }),
@@ -91,7 +93,6 @@ export class OutboxDispatcher {
         order by turn, outbox_id limit $2 for update skip locked`,
       [kind, batch, [...full.chains], isPostponed, [...full.places], full.lastTurn, [...full.chainsOfPlaces]],
     );
-    full.lastTurn ??= rows.at(-1)?.turn ?? null;
     const hasRoom = ({ chain, client_id: clientId }: OutboxRow) =>
       chain === null || !(full.chains.has(chain) || full.places.has(placeOf(chain, clientId)));
     let isLast = rows.length < batch;
@@ -114,6 +115,7 @@ export class OutboxDispatcher {
         else {
           full.places.add(placeOf(chain, clientId));
           full.chainsOfPlaces.add(chain);
+          full.lastTurn = Math.max(full.lastTurn, Number(rows.at(-1)?.turn) + turnsAhead);
         }
       });
     }

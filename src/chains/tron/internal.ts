@@ -1,7 +1,6 @@
 import { EndpointFault } from '../endpoints';
 import type { ChainDefinition } from '../types';
 import type { Receipt } from './answers';
-import type { TronNode } from './node';
 
 /**
  * How many blocks before those of a scan are looked at, where these do not show what the endpoint saves: of the main network half a minute,
@@ -34,6 +33,12 @@ export class SeenSaving {
   }
 }
 
+/** A node, as far as it is asked here. */
+interface Shown {
+  readonly saving: SeenSaving;
+  receipts(blockNumber: number): Promise<Receipt[]>;
+}
+
 /**
  * No answer of java-tron says whether it runs with `vm.saveInternalTx`; receipts do. They have each call by a contract, also one that pays
  * nothing (Program.callToAddress, createContractImpl), or none: where another contract than the one that was called has logged something, it
@@ -51,7 +56,7 @@ export function showsSaving(receipts: readonly Receipt[]): Saves {
  * @throws EndpointFault where that is so and the chain requires it: another endpoint may save it.
  */
 export async function isUntraced(
-  node: TronNode,
+  node: Shown,
   { requiresTraces }: ChainDefinition,
   from: number,
   shown: readonly Saves[],
@@ -69,7 +74,7 @@ export async function isUntraced(
   return false;
 }
 
-async function lookBack(node: TronNode, from: number): Promise<Saves> {
+async function lookBack(node: Shown, from: number): Promise<Saves> {
   for (let number = from - 1; number >= Math.max(1, from - blocksBack); number -= 1) {
     const saves = showsSaving(await node.receipts(number));
     if (saves !== null) return saves;

@@ -104,28 +104,36 @@ describe('the dispatcher', () => {
   });
 
   /** Of a client that has posted all of them at once, and of another one after it. */
-  const writeOfTwo = async () => {
+  const writeOfTwo = async (turn = 0) => {
     const onChain = { kind: 'start_transfer', chain: 'ethereum' } as const;
     for (let count = 0; count < 60; count += 1) await enqueue(database.manager, { ...onChain, subjectId: newId(), clientId });
     const other = { ...onChain, subjectId: newId(), clientId: fixture.client.clientId };
     await enqueue(database.manager, other);
-    await database.query('update workflow_outbox set deliver_after = clock_timestamp(), turn = 0');
+    await database.query(
+      `update workflow_outbox set deliver_after = clock_timestamp(), turn = case when subject_id = $1 then $2 else turn end`,
+      [other.subjectId, turn],
+    );
     return other;
   };
 
-  test('a client without room keeps no other one of its chain waiting, and is asked about once a round', async () => {
-    const other = await writeOfTwo();
-    const asked = { busy: 0, other: 0 };
-    const deliveries = toAll(({ clientId: of }) => {
-      asked[of === clientId ? 'busy' : 'other'] += 1;
-      return Promise.resolve(of === clientId ? 'client_later' : 'delivered');
-    });
-    await new OutboxDispatcher(database, deliveries, silent).dispatch();
-    expect(await left()).not.toContain(other.subjectId);
-    expect(await left()).toHaveLength(60);
-    // what is asked about at the same time
-    expect(asked).toEqual({ busy: 10, other: 1 });
-  });
+  // in front of it are fewer than a batch, and more
+  test.each([0, 60])(
+    'a client without room keeps no other one of its chain waiting (turn %d), and is asked about once a round',
+    async (turn) => {
+      const other = await writeOfTwo(turn);
+      const asked = { busy: 0, other: 0 };
+      const deliveries = toAll(({ clientId: of }) => {
+        asked[of === clientId ? 'busy' : 'other'] += 1;
+        return Promise.resolve(of === clientId ? 'client_later' : 'delivered');
+      });
+      await new OutboxDispatcher(database, deliveries, silent).dispatch();
+      expect(await left()).not.toContain(other.subjectId);
+      expect(await left()).toHaveLength(60);
+      // what is asked about at the same time
+      expect(asked.other).toBe(1);
+      expect(asked.busy).toBeLessThanOrEqual(10);
+    },
+  );
 
   test('where the chain has room for nobody, nobody further is asked about', async () => {
     await writeOfTwo();

@@ -274,6 +274,32 @@ describe('a withdrawal from a settler that was ordered after the backup', () => 
     expect(await requestOf(copy, txId)).toEqual([{ refused: null, made: '1' }]);
   });
 
+  test('and cannot be rebuilt yet is not refused for one that followed it', async () => {
+    const first = await lose('made', '0.25');
+    await execute(fixture, first.txId, first.unsigned, first.amount);
+    const { tx_id: next } = await withdrawFromSettler(
+      { database: database(), registry, getFamily, waitMs: 0 },
+      built.settler.settlerId,
+      { to: randomAddress(), amount: '0.125' },
+    );
+    await sendRequestedWithdrawals({ database: database(), registry, getFamily });
+    await order(next, 21_000n * 2_000_000_000n);
+    const { database: copy } = await restore();
+    const shown = seen;
+    seen = shown.map((each, index) => (index === 0 ? { ...each, unsigned: null } : each));
+    expect(await run(copy)).toMatchObject({
+      rows: [
+        { subject: first.txId, result: 'not rebuilt' },
+        { subject: next, result: 'rebuilt' },
+      ],
+      isOpen: false,
+    });
+    expect(await requestOf(copy, first.txId)).toEqual([{ refused: null, made: '0' }]);
+    seen = shown;
+    expect(await run(copy)).toMatchObject({ rows: [{ subject: first.txId, result: 'rebuilt' }], isOpen: true });
+    expect(await requestOf(copy, first.txId)).toEqual([{ refused: null, made: '1' }]);
+  });
+
   test('of another settler is no reason to refuse what was asked for', async () => {
     await drain();
     const { settlerId } = built.settler;
