@@ -67,6 +67,7 @@ import { NeedsAttention0087 } from './0087-needs-attention';
 import { RebuiltWithdrawals0088 } from './0088-rebuilt-withdrawals';
 import { RebuiltTopUps0089 } from './0089-rebuilt-top-ups';
 import { RebuiltTopUpCosts0090 } from './0090-rebuilt-top-up-costs';
+import { PostponedMessages0093 } from './0093-postponed-messages';
 import { PooledKeys0070 } from './0070-pooled-keys';
 
 /** In this order. A released migration is never edited: a change is a new file. */
@@ -141,4 +142,5 @@ export const migrations = [
   RebuiltWithdrawals0088,
   RebuiltTopUps0089,
   RebuiltTopUpCosts0090,
+  PostponedMessages0093,
 ];
