@@ -68,6 +68,7 @@ import { RebuiltWithdrawals0088 } from './0088-rebuilt-withdrawals';
 import { RebuiltTopUps0089 } from './0089-rebuilt-top-ups';
 import { RebuiltTopUpCosts0090 } from './0090-rebuilt-top-up-costs';
 import { CancelledWithdrawals0092 } from './0092-cancelled-withdrawals';
+import { PostponedMessages0093 } from './0093-postponed-messages';
 import { PooledKeys0070 } from './0070-pooled-keys';
 
 /** In this order. A released migration is never edited: a change is a new file. */
@@ -143,4 +144,5 @@ export const migrations = [
   RebuiltTopUps0089,
   RebuiltTopUpCosts0090,
   CancelledWithdrawals0092,
+  PostponedMessages0093,
 ];
