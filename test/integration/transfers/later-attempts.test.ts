@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { getFamily } from '../../../src/chains/families';
 import type { Hex, Prepared } from '../../../src/chains/types';
 import { statusQuery, timelineQuery } from '../../../src/messages/progress';
-import { type ChainObservation, chainObservedSignal } from '../../../src/messages/transfer';
+import { type BroadcastResult, type ChainObservation, chainObservedSignal } from '../../../src/messages/transfer';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import { transferWorkflowsOn } from '../../../src/transfers/start/workflows';
 import { toAttemptIntent } from '../../../src/transactions/intent';
@@ -385,8 +385,14 @@ describe('a lost transaction of the same key has used up the nonce', () => {
     await fixture.mine(fixture.chain.finalityDepth);
   }
 
-  /** Serves a chain that has executed the lost transaction when the first attempt is sent. */
-  async function submitted(changes: Changes = {}): Promise<string> {
+  /** As after the five minutes for which what nodes call too late is sent again. */
+  const whenLate = (result: BroadcastResult): BroadcastResult =>
+    result.outcome === 'waiting' && result.passing === 'unknown'
+      ? { outcome: 'rejected', reason: result.reason, isUnknown: true }
+      : result;
+
+  /** Serves a chain that has executed the lost transaction when the first attempt is sent. `isLate`: as `whenLate`. */
+  async function submitted(changes: Changes = {}, isLate = false): Promise<string> {
     let isLostSent = false;
     await served.serve({
       ...changes,
@@ -394,7 +400,7 @@ describe('a lost transaction of the same key has used up the nonce', () => {
         broadcast: async (input) => {
           if (!isLostSent) await executeLost(input.txId);
           isLostSent = true;
-          return fixture.onChain.broadcast(input);
+          return isLate ? whenLate(await fixture.onChain.broadcast(input)) : fixture.onChain.broadcast(input);
         },
         ...changes.chain,
       },
@@ -508,9 +514,9 @@ describe('a lost transaction of the same key has used up the nonce', () => {
 
   test('abandoned before that is known: its cancellation is as impossible, and it ends without a further request', async () => {
     let isKnown = false;
-    const txId = await submitted({
-      chain: { observe: (input) => (isKnown ? fixture.onChain.observe(input) : Promise.resolve(seen('absent'))) },
-    });
+    const observe: NonNullable<NonNullable<Changes['chain']>['observe']> = (input) =>
+      isKnown ? fixture.onChain.observe(input) : Promise.resolve(seen('absent'));
+    const txId = await submitted({ chain: { observe } }, true);
     await parkedAs(txId, 'broadcast_rejected');
     expect(await served.operations.abandon(txId)).toBe('abandoning');
     await until('its cancellation is begun', async () => (await kinds(txId)).length === 2);
