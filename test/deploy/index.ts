@@ -19,6 +19,7 @@ import { isJob, startOrder } from './order';
 import { assertPackages } from './packages';
 import { measureSizes } from './sizes';
 import { findMissing } from './tools';
+import { PaidSince } from './paid-since';
 import { makeFirstTransfer } from './transfer';
 
 /** `npm run test:deploy`: builds the images and runs docker-compose.yml with try.env, without Docker. */
@@ -95,7 +96,8 @@ async function main(folder: string, onCleanUp: (cleanUp: () => Promise<void>) =>
   const measured = Number(process.env.DEPLOY_TRANSFERS ?? 0);
   if (measured > 0)
     await step('sizes of the databases', () => measureSizes(containers, service('postgres').image, state, measured));
-  await runDocumentedCommands(containers, { folder, logFile, step });
+  const paidSince = new PaidSince(containers, service('postgres').image, state);
+  await runDocumentedCommands(containers, { folder, logFile, step, paidSince });
   const secrets = hashSecrets(volumes);
   for (const name of jobs) await step(`${name} once more`, () => containers.runToEnd(name));
   await step('`setup` refuses these keys to a deployment of another environment', () => assertRefused(containers));
