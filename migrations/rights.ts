@@ -348,6 +348,11 @@ export const listTotalRights: Rights = {
   list_totals: { gateway_api: 'select', gateway_operator: 'select' },
 };
 
+/** Granted by the migration that adds the table. */
+export const listCountRights: Rights = {
+  list_counts: { gateway_api: 'select', gateway_operator: 'select' },
+};
+
 /** Granted by the migration that adds the column. */
 export const blacklistClaimRights: Rights = {
   blacklist_versions: { gateway_worker: 'update (claimed_until)' },

@@ -35,7 +35,7 @@ const columns = entityColumns(AccountEntity, 't', [
   'externalId',
   'createdAt',
 ]);
-export const listedAccounts: ListedTable = { table: 'accounts', id: 'account_id', select: columns.select };
+const listedAccounts: ListedTable = { table: 'accounts', orderedBy: 'account_id', select: columns.select };
 
 /** Accounts of one client at a time. */
 export class AccountRepository {
@@ -73,11 +73,12 @@ export class AccountRepository {
       const where = { clientId, externalId, ...(walletId !== undefined && { walletId }), ...(chain !== undefined && { chain }) };
       return toPage(await this.database.manager.findBy(AccountEntity, where), page);
     }
-    const where: ColumnValues<'client_id' | 'wallet_id' | 'chain'> = [['client_id', clientId]];
-    if (walletId !== undefined) where.push(['wallet_id', walletId]);
+    const where: ColumnValues<'client_id' | 'wallet_id' | 'chain'> = [
+      walletId === undefined ? ['client_id', clientId] : ['wallet_id', walletId],
+    ];
     if (chain !== undefined) where.push(['chain', chain]);
     const counted = { list: 'accounts', clientId, subjectId: walletId ?? clientId, chain } as const;
-    const [rows, total] = await findPage(this.database.manager, listedAccounts, where, counted, page);
+    const [rows, total] = await findPage(this.database.manager, listedAccounts, { where, clientId }, counted, page);
     return [rows.flatMap((row) => columns.read(row) ?? []), total];
   }
 

@@ -1,5 +1,6 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import type { ChainFamily } from '../chains/types';
+import { findPage, type ListedRows, type ListedTable, toPage } from '../http/list-page';
 import type { LimitOffset } from '../http/pagination';
 import { isUuid } from '../platform/ids';
 
@@ -40,15 +41,15 @@ interface RawAsset {
   created_at: Date;
 }
 
-const visible = /* sql */ `
-  from ledger_accounts l
-  join accounts c on c.account_id = l.account_id
-  left join assets a on a.asset_id = l.ledger_account_id
- where l.client_id = $1
-   and (a.asset_id is not null or (l.contract_address is null and l.available + l.locked > 0))`;
-const columns = /* sql */ `l.ledger_account_id, l.account_id, l.wallet_id, l.client_id, l.chain, c.network, c.family, l.symbol, l.decimals,
-  l.contract_address, l.available::text, l.locked::text, coalesce(a.is_active, true) as is_active,
-  coalesce(a.created_at, l.created_at) as created_at`;
+const columns = /* sql */ `t.ledger_account_id, t.account_id, t.wallet_id, t.client_id, t.chain, c.network, c.family, t.symbol, t.decimals,
+  t.contract_address, t.available::text, t.locked::text, coalesce(a.is_active, true) as is_active,
+  coalesce(a.created_at, t.created_at) as created_at`;
+const joins = /* sql */ `left join accounts c on c.account_id = t.account_id left join assets a on a.asset_id = t.ledger_account_id`;
+const listed: ListedTable = {
+  ...{ table: 'ledger_accounts', condition: 'is_shown', orderedBy: 'ledger_account_id' },
+  ...{ select: columns, joins },
+};
+const shown = /* sql */ `select ${columns} from ledger_accounts t ${joins} where t.client_id = $1 and t.is_shown`;
 
 /** Assets of one client at a time. */
 export class AssetRepository {
@@ -56,21 +57,22 @@ export class AssetRepository {
 
   async find(clientId: string, assetId: string): Promise<AssetRow | null> {
     if (!isUuid(assetId)) return null;
-    return this.one(`select ${columns} ${visible} and l.ledger_account_id = $2`, [clientId, assetId]);
+    const [row] = await this.database.query<RawAsset[]>(`${shown} and t.ledger_account_id = $2`, [clientId, assetId]);
+    return row ? fromRaw(row) : null;
   }
 
-  async list(clientId: string, accountId: string | undefined, { limit, offset }: LimitOffset): Promise<[AssetRow[], number]> {
-    if (accountId !== undefined && !isUuid(accountId)) return [[], 0];
-    const only = accountId === undefined ? '' : 'and l.account_id = $2';
-    const parameters = accountId === undefined ? [clientId] : [clientId, accountId];
-    const [rows, [count]] = await Promise.all([
-      this.database.query<RawAsset[]>(
-        `select ${columns} ${visible} ${only} order by l.ledger_account_id desc limit ${limit} offset ${offset}`,
-        parameters,
-      ),
-      this.database.query<{ total: number }[]>(`select count(*)::integer as total ${visible} ${only}`, parameters),
-    ]);
-    return [rows.map(fromRaw), count?.total ?? 0];
+  /** Of an account all are read: it has as many at most as its chains have tokens, some dozens. */
+  async list(clientId: string, accountId: string | undefined, page: LimitOffset): Promise<[AssetRow[], number]> {
+    if (accountId === undefined) {
+      const counted = { list: 'assets', subjectId: clientId } as const;
+      const ofClient: ListedRows<'client_id'> = { where: [['client_id', clientId]] };
+      const [rows, total] = await findPage(this.database.manager, listed, ofClient, counted, page);
+      return [rows.map((row) => fromRaw(row as unknown as RawAsset)), total];
+    }
+    if (!isUuid(accountId)) return [[], 0];
+    const ofAccount = `${shown} and t.account_id = $2 order by t.ledger_account_id desc`;
+    const [rows, total] = toPage(await this.database.query<RawAsset[]>(ofAccount, [clientId, accountId]), page);
+    return [rows.map(fromRaw), total];
   }
 
   /** Makes a ledger account a visible asset. Returns when it was added and whether this call added it. */
@@ -89,11 +91,6 @@ export class AssetRepository {
     ]);
     if (!earlier) throw new Error(`asset ${asset.assetId} was neither found nor inserted`);
     return { isNew: false, createdAt: earlier.created_at };
-  }
-
-  private async one(sql: string, parameters: string[]): Promise<AssetRow | null> {
-    const [row] = await this.database.query<RawAsset[]>(sql, parameters);
-    return row ? fromRaw(row) : null;
   }
 }
 

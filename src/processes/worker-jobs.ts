@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { DataSource } from 'typeorm';
 import { getFamily } from '../chains/families';
 import type { ChainRegistry } from '../chains/registry';
+import { foldListCounts } from '../http/list-totals';
 import { OutboxDispatcher } from '../outbox/dispatcher';
 import type { WorkflowOutbox } from '../outbox/outbox';
 import type { Logger } from '../platform/logging';
@@ -40,5 +41,6 @@ export function workerJobs(parts: Parts): PeriodicJob[] {
       everyMs: 1_000,
       run: () => sendRequestedWithdrawals({ database, registry, getFamily }),
     },
+    { name: 'add up what lists have', everyMs: 10_000, run: () => foldListCounts(database) },
   ];
 }

@@ -39,6 +39,7 @@ export class SecurityFactorRepository {
       : Promise.resolve(null);
   }
 
+  /** Counted and skipped one by one: a client has 10,000 at most (`maxEntries`), and the index has none that is deleted. */
   list(clientId: string, filter: FactorFilter, { limit, offset }: LimitOffset): Promise<[SecurityFactorEntity[], number]> {
     return this.database.manager.findAndCount(SecurityFactorEntity, {
       where: { clientId, ...filter, deletedAt: IsNull() },

@@ -90,3 +90,14 @@ export function toWhere(clientId: string, filter: TransactionFilter): ListWhere 
     createdBefore: filter.createdBefore,
   };
 }
+
+/** The same of a list whose total is kept, found by the narrowest of what it is filtered by: an index has its ids. */
+export function toKeptWhere(clientId: string, { walletId, accountId, chain }: TransactionFilter): ListWhere {
+  const subject: ListWhere['among'][number] =
+    accountId !== undefined
+      ? ['account_id', [accountId]]
+      : walletId !== undefined
+        ? ['wallet_id', [walletId]]
+        : ['client_id', [clientId]];
+  return { among: [subject, ...(chain === undefined ? [] : ([['chain', [chain]]] satisfies ListWhere['among']))], clientId };
+}

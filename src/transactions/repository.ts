@@ -1,10 +1,11 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { AccountEntity } from '../accounts/entity';
+import { type CountedReader, readFromNearerEnd } from '../http/list-page';
 import { type CountedRows, countListed } from '../http/list-totals';
 import type { LimitOffset } from '../http/pagination';
 import { isUuid } from '../platform/ids';
 import type { NamedRows } from './shown-addresses';
-import { isTotalKept, type TransactionFilter, toWhere } from './filter';
+import { isTotalKept, toKeptWhere, type TransactionFilter, toWhere } from './filter';
 import { countedAtMost } from './schema';
 import {
   countStatement,
@@ -28,9 +29,6 @@ export interface ListedPart extends Shown<ListedRow> {
   total: number;
   hasMore: boolean;
 }
-
-/** Postgres reads what it skips. A page further back than this is read from the other end, if that is nearer. */
-const nearOffset = 1_000;
 
 export interface TransactionDetails {
   tx: DetailedRow;
@@ -76,22 +74,18 @@ export class TransactionRepository {
     return { rows: rows.slice(0, limit), named, total, hasMore };
   }
 
-  private async listByTotal(clientId: string, filter: TransactionFilter, { limit, offset }: LimitOffset): Promise<ListedPart> {
-    const where = toWhere(clientId, filter);
+  private async listByTotal(clientId: string, filter: TransactionFilter, page: LimitOffset): Promise<ListedPart> {
+    const where = toKeptWhere(clientId, filter);
     const counted = await this.countedRows(clientId, filter);
     if (!counted) return { ...nothingShown, total: 0, hasMore: false };
-    const newest = async () => {
-      const part = await findCounted(this.manager, where, { order: 'desc', limit, offset }, counted);
-      return { ...part, hasMore: part.total > offset + limit };
+    const reader: CountedReader<Shown<ListedRow>> = {
+      total: () => countListed(this.manager, counted),
+      readCounted: (part) => findCounted(this.manager, where, part, counted),
+      read: (part) => findListed(this.manager, where, part),
+      nothing: nothingShown,
     };
-    if (offset < nearOffset) return newest();
-    const total = await countListed(this.manager, counted);
-    const left = total - offset;
-    if (left <= 0) return { ...nothingShown, total, hasMore: false };
-    if (left > offset) return newest();
-    const oldest = { order: 'asc', limit: Math.min(limit, left), offset: Math.max(left - limit, 0) } as const;
-    const { rows, named } = await findListed(this.manager, where, oldest);
-    return { rows: rows.reverse(), named, total, hasMore: left > limit };
+    const part = await readFromNearerEnd(reader, page);
+    return { ...part, hasMore: part.total > page.offset + page.limit };
   }
 
   private async count(where: ListWhere): Promise<number> {

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { AccountEntity } from '../accounts/entity';
-import { type CountedRows, countedValues, listTotal } from '../http/list-totals';
-import type { LimitOffset } from '../http/pagination';
+import type { OrderedPage } from '../http/list-page';
+import { type CountedRows, toTotal } from '../http/list-totals';
 import { entityColumns } from '../platform/entity-columns';
 import { WalletEntity } from '../wallets/entity';
 import { TransactionEntity } from './entity';
@@ -107,10 +107,6 @@ function toShown<T>(raws: Raw[], read: (raw: Raw) => T | null): Shown<T> {
 export const findTimeline = (manager: EntityManager, txId: string): Promise<Timeline> =>
   manager.query<Timeline>('select status, at from transaction_events where tx_id = $1 order by seq', [txId]);
 
-export interface ListedPage extends LimitOffset {
-  order: 'asc' | 'desc';
-}
-
 export interface Statement {
   text: string;
   values: unknown[];
@@ -139,6 +135,8 @@ export interface ListWhere {
   createdBefore?: Date | undefined;
   /** Only rows that the list has after this one. */
   after?: string | undefined;
+  /** Compared when the rows of a page are read: `among` names something whose rows are all of one client, be it another one. */
+  clientId?: string;
 }
 
 /**
@@ -167,19 +165,21 @@ function toBranches({ among, createdAfter, createdBefore, after }: ListWhere, va
 /**
  * Limit and offset are in the text: the plan depends on them. With `counted`, every row has the total of that list, and an empty page has one
  * row whose other columns are null: to send a second statement costs the API more than the database needs for it. An account and its wallet
- * are in one of the account's rows only.
+ * are in one of the account's rows only. The page is found by ids, which indexes have: list-page.ts says why.
  */
-export function listStatement(where: ListWhere, { order, limit, offset }: ListedPage, counted?: CountedRows): Statement {
-  const values: unknown[] = counted ? countedValues(counted) : [];
+export function listStatement(where: ListWhere, { order, limit, offset }: OrderedPage, counted?: CountedRows): Statement {
+  const ofList = counted && toTotal(counted);
+  const values: unknown[] = [...(ofList?.values ?? [])];
   const inOrder = (alias = '') => `order by ${alias}tx_id ${order}`;
   const first = `limit ${BigInt(limit) + BigInt(offset)}`;
   const branches = toBranches(where, values).map(
-    (branch) => `(select * from transactions where ${branch} ${inOrder()} ${first})`,
+    (branch) => `(select tx_id from transactions where ${branch} ${inOrder()} ${first})`,
   );
-  const text = `with page as (select * from (${branches.join(' union all ')}) b ${inOrder()} limit ${BigInt(limit)} offset ${BigInt(offset)}),
-      t as (select *, row_number() over (partition by account_id) = 1 as is_named from page)
-    select ${counted ? 'n.total, ' : ''}${listedColumns.select}, ${namedColumns}
-      from ${counted ? `(${listTotal}) n left join t on true` : 't'}
+  const ofClient = where.clientId === undefined ? '' : ` where p.client_id = $${values.push(where.clientId)}`;
+  const text = `with page as (select tx_id from (${branches.join(' union all ')}) b ${inOrder()} limit ${BigInt(limit)} offset ${BigInt(offset)}),
+      t as (select p.*, row_number() over (partition by p.account_id) = 1 as is_named from page join transactions p using (tx_id)${ofClient})
+    select ${ofList ? 'n.total, ' : ''}${listedColumns.select}, ${namedColumns}
+      from ${ofList ? `(${ofList.text}) n left join t on true` : 't'}
       left join accounts a on a.account_id = t.account_id and t.is_named left join wallets w on w.wallet_id = a.wallet_id
      ${inOrder('t.')}`;
   return { text, values };
@@ -197,7 +197,7 @@ export function countStatement(where: ListWhere, atMost: number): Statement {
   };
 }
 
-export async function findListed(manager: EntityManager, where: ListWhere, page: ListedPage): Promise<Shown<ListedRow>> {
+export async function findListed(manager: EntityManager, where: ListWhere, page: OrderedPage): Promise<Shown<ListedRow>> {
   const { text, values } = listStatement(where, page);
   return toShown(await manager.query<Raw[]>(text, values), (raw) => listedColumns.read(raw));
 }
@@ -206,7 +206,7 @@ export async function findListed(manager: EntityManager, where: ListWhere, page:
 export async function findCounted(
   manager: EntityManager,
   where: ListWhere,
-  page: ListedPage,
+  page: OrderedPage,
   counted: CountedRows,
 ): Promise<Shown<ListedRow> & { total: number }> {
   const { text, values } = listStatement(where, page, counted);

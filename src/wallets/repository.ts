@@ -27,7 +27,7 @@ const columns = entityColumns(WalletEntity, 't', [
   'createdAt',
   'updatedAt',
 ]);
-export const listedWallets: ListedTable = { table: 'wallets', id: 'wallet_id', select: columns.select };
+const listedWallets: ListedTable = { table: 'wallets', orderedBy: 'wallet_id', select: columns.select };
 
 export interface WalletFilter {
   externalId?: string | undefined;
@@ -60,7 +60,7 @@ export class WalletRepository {
   async list(clientId: string, { externalId }: WalletFilter, page: LimitOffset): Promise<[WalletEntity[], number]> {
     if (externalId !== undefined) return toPage(await this.manager.findBy(WalletEntity, { clientId, externalId }), page);
     const counted = { list: 'wallets', clientId, subjectId: clientId } as const;
-    const [rows, total] = await findPage(this.manager, listedWallets, [['client_id', clientId]], counted, page);
+    const [rows, total] = await findPage(this.manager, listedWallets, { where: [['client_id', clientId]] }, counted, page);
     return [rows.flatMap((row) => columns.read(row) ?? []), total];
   }
 

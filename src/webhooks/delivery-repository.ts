@@ -1,4 +1,5 @@
 import type { DataSource, EntityManager } from 'typeorm';
+import { type ColumnValues, findPage, type ListedTable } from '../http/list-page';
 import type { LimitOffset } from '../http/pagination';
 import { GatewayError } from '../platform/errors';
 import { isUuid } from '../platform/ids';
@@ -30,10 +31,12 @@ const resendBatchSize = 1_000;
 const maxPendingTests = 200;
 
 const fields = /* sql */ `
-  d.delivery_id, d.webhook_id, d.event_id, e.kind, d.subject_id, d.status, d.attempts, d.next_attempt_at, d.created_at, d.ended_at,
+  t.delivery_id, t.webhook_id, t.event_id, e.kind, t.subject_id, t.status, t.attempts, t.next_attempt_at, t.created_at, t.ended_at,
   coalesce((select json_agg(to_jsonb(a) - 'delivery_id' order by a.attempt)
-              from (select * from webhook_attempts a where a.delivery_id = d.delivery_id order by a.attempt desc limit ${maxLoggedAttempts}) a),
+              from (select * from webhook_attempts a where a.delivery_id = t.delivery_id order by a.attempt desc limit ${maxLoggedAttempts}) a),
            '[]') as attempt_log`;
+const withEvents = 'left join webhook_events e on e.event_id = t.event_id';
+const listed: ListedTable = { table: 'webhook_deliveries', orderedBy: 'position', select: fields, joins: withEvents };
 /** Assignments that queue a delivery; the retry schedule starts again. An attempt that is being made is the first one of it. */
 const queued = /* sql */ `
   status = 'pending', ended_at = null, round_attempts = 0, next_attempt_at = greatest(clock_timestamp(), attempting_until),
@@ -43,28 +46,18 @@ const queued = /* sql */ `
 export class DeliveryRepository {
   constructor(private readonly database: DataSource) {}
 
-  async list(webhookId: string, status: string | undefined, { limit, offset }: LimitOffset): Promise<[DeliveryRow[], number]> {
-    const filter = `d.webhook_id = $1 and ($2::text is null or d.status = $2)`;
-    const [rows, [counted]] = await Promise.all([
-      this.database.query<DeliveryRow[]>(
-        // reads the attempts of the returned rows only, not of those before the offset
-        `select ${fields} from (
-           select d.* from webhook_deliveries d where ${filter} order by d.position desc limit $3 offset $4) d
-           join webhook_events e using (event_id) order by d.position desc`,
-        [webhookId, status ?? null, limit, offset],
-      ),
-      this.database.query<{ total: number }[]>(`select count(*)::int as total from webhook_deliveries d where ${filter}`, [
-        webhookId,
-        status ?? null,
-      ]),
-    ]);
-    return [rows, counted?.total ?? 0];
+  async list(webhookId: string, status: string | undefined, page: LimitOffset): Promise<[DeliveryRow[], number]> {
+    const where: ColumnValues<'webhook_id' | 'status'> = [['webhook_id', webhookId]];
+    if (status !== undefined) where.push(['status', status]);
+    const counted = { list: 'deliveries', subjectId: webhookId, part: status } as const;
+    const [rows, total] = await findPage(this.database.manager, listed, { where }, counted, page);
+    return [rows as unknown as DeliveryRow[], total];
   }
 
   async find(webhookId: string, deliveryId: string): Promise<DeliveryRow | null> {
     if (!isUuid(deliveryId)) return null;
     const [row] = await this.database.query<DeliveryRow[]>(
-      `select ${fields} from webhook_deliveries d join webhook_events e using (event_id) where d.webhook_id = $1 and d.delivery_id = $2`,
+      `select ${fields} from webhook_deliveries t ${withEvents} where t.webhook_id = $1 and t.delivery_id = $2`,
       [webhookId, deliveryId],
     );
     return row ?? null;

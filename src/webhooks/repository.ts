@@ -23,6 +23,7 @@ export class WebhookRepository {
     });
   }
 
+  /** Counted and skipped one by one: a client has ten at most (`endpointsPerClient`), and the index has none that is deleted. */
   list(clientId: string, { limit, offset }: LimitOffset): Promise<[WebhookEntity[], number]> {
     return this.database.manager.findAndCount(WebhookEntity, {
       where: { clientId, deletedAt: IsNull() },

@@ -46,19 +46,53 @@ interface PlanNode {
   'Relation Name'?: string;
   'Index Name'?: string;
   'Index Cond'?: string;
+  /** Of each loop; where the statement was carried out. */
+  'Actual Rows'?: number;
+  'Actual Loops'?: number;
+  'Rows Removed by Filter'?: number;
   Plans?: PlanNode[];
 }
 
 /** How many rows an index may have that is read whole: those of what is open, or of the newest blocks. */
 const fewRows = 50_000;
 
+async function explain(database: DataSource, [text, parameters]: Sent, options = ''): Promise<PlanNode> {
+  const [row] = await database.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }[]>(
+    `explain (format json${options}) ${text}`,
+    parameters,
+  );
+  if (!row) throw new Error('there is no plan');
+  return row['QUERY PLAN'][0].Plan;
+}
+
+export interface Reading {
+  indexes: string[];
+  /** Tables that are read from end to end. */
+  scanned: string[];
+  /** Rows of tables and indexes, those that are left out among them. */
+  rows: number;
+}
+
+/** What a reading statement reads; it is carried out. @throws what Postgres throws at the statement. */
+export async function readingOf(database: DataSource, sent: Sent): Promise<Reading> {
+  const reading: Reading = { indexes: [], scanned: [], rows: 0 };
+  const visit = ({ 'Node Type': type, ...node }: PlanNode): void => {
+    if (node['Index Name']) reading.indexes.push(node['Index Name']);
+    if (type === 'Seq Scan' && node['Relation Name']) reading.scanned.push(node['Relation Name']);
+    // a bitmap is of rows that the node above it reads
+    if (node['Relation Name'])
+      reading.rows += ((node['Actual Rows'] ?? 0) + (node['Rows Removed by Filter'] ?? 0)) * (node['Actual Loops'] ?? 0);
+    for (const child of node.Plans ?? []) visit(child);
+  };
+  visit(await explain(database, sent, ', analyze'));
+  return reading;
+}
+
 /**
  * Tables that the plan of a statement reads from end to end, by themselves or by an index of many rows, unless it stops at a limit.
  * @throws what Postgres throws at the statement.
  */
-export async function readWhole(database: DataSource, [text, parameters]: Sent): Promise<string[]> {
-  const [row] = await database.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }[]>(`explain (format json) ${text}`, parameters);
-  if (!row) throw new Error('there is no plan');
+export async function readWhole(database: DataSource, sent: Sent): Promise<string[]> {
   const tables: string[] = [];
   const indexes: string[] = [];
   const visit = (node: PlanNode, isLimited: boolean): void => {
@@ -67,7 +101,7 @@ export async function readWhole(database: DataSource, [text, parameters]: Sent):
     if (index && condition === undefined && !isLimited) indexes.push(index);
     for (const child of node.Plans ?? []) visit(child, isLimited || type === 'Limit');
   };
-  visit(row['QUERY PLAN'][0].Plan, false);
+  visit(await explain(database, sent), false);
   const large = await database.query<{ name: string }[]>(
     `select t.relname as name from pg_index x join pg_class i on i.oid = x.indexrelid join pg_class t on t.oid = x.indrelid
       where i.relname = any($1::text[]) and i.reltuples > $2`,

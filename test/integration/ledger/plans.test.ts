@@ -1,6 +1,4 @@
 import { createHash } from 'node:crypto';
-import { listedAccounts } from '../../../src/accounts/repository';
-import { type ListedTable, pageStatement } from '../../../src/http/list-page';
 import { listTotal } from '../../../src/http/list-totals';
 import { promisedGas } from '../../../src/settlers/promised-gas';
 import { dueBlacklist } from '../../../src/screening/distribution';
@@ -8,7 +6,6 @@ import { refusedLately } from '../../../src/settlers/refused-lately';
 import { countStatement, type ListWhere, listStatement, type Statement } from '../../../src/transactions/shown-rows';
 import { spentToday } from '../../../src/transfers/accept/limits';
 import { isBeingGenerated } from '../../../src/wallets/generation-limits';
-import { listedWallets } from '../../../src/wallets/repository';
 import { waitingDeliveries } from '../../../src/monitoring/backlogs';
 import { dueDeliveries } from '../../../src/webhooks/dispatcher';
 import { countedCost } from '../../../src/x402/settlement/gas-budget';
@@ -16,7 +13,10 @@ import { isBraked } from '../../../src/x402/settlement/payer-brake';
 import { openDeployment } from '../../../src/x402/settlement/open-deployment';
 import { createFixture, type Fixture } from './fixture';
 
-/** Frequent queries on large tables use their index. Rows are like those of production, inserted without triggers. */
+/**
+ * Frequent queries on large tables use their index. Rows are like those of production, inserted without triggers. What lists send is in
+ * ../http/list-plans.test.ts.
+ */
 
 let fixture: Fixture;
 beforeAll(async () => {
@@ -94,13 +94,6 @@ const transfer = `md5('t500')::uuid`;
 const withValues = (sql: string, ...values: string[]): string =>
   sql.replace(/\$(\d+)/g, (_, n: string) => values[Number(n) - 1] ?? '');
 const firstPage = { order: 'desc', limit: 10, offset: 0 } as const;
-/** The first page of a list with its total; `where`: columns and their values. */
-const pageOf = (table: ListedTable, where: Record<string, string>): string =>
-  withValues(
-    pageStatement(table, Object.keys(where), firstPage),
-    ...[`'${table.table}'`, client, client, 'null'],
-    ...Object.values(where),
-  );
 const literal = ({ text, values }: Statement): string =>
   withValues(text, ...values.map((value) => (Array.isArray(value) ? `'{${value.join(',')}}'` : `'${String(value)}'`)));
 /** Ids are those of `md5` in the rows. */
@@ -240,7 +233,6 @@ test.each([
     literal(countStatement(ofClient(['status', ['PENDING', 'DETECTED']]), 1_000)),
   ],
   ['how many are of a period', 'transactions_by_creation', literal(countStatement({ ...ofClient(), ...recent }, 1_000))],
-  ['a client’s wallets', 'wallets_by_client', pageOf(listedWallets, { client_id: client })],
   [
     'the wallet with an external id',
     'wallets_by_external_id',
@@ -251,8 +243,6 @@ test.each([
     'accounts_by_external_id',
     `select * from accounts where client_id = ${client} and external_id = 'e7'`,
   ],
-  ['a client’s accounts', 'accounts_by_client', pageOf(listedAccounts, { client_id: client })],
-  ['a wallet’s accounts', 'accounts_by_wallet', pageOf(listedAccounts, { client_id: client, wallet_id: `md5('w50')::uuid` })],
   ['how many transactions a client has', 'list_totals_pkey', withValues(listTotal, `'transactions'`, client, client, 'null')],
   [
     'how many transactions of a chain an account has',
@@ -272,7 +262,6 @@ test.each([
     'x402_failures_by_payer',
     `select ${isBraked('p', `'p7'`)} from (values (md5('c7')::uuid, 'ethereum', 5)) p (client_id, chain, failures_per_payer)`,
   ],
-  ['a client’s assets', 'assets_by_client', `select * from assets where client_id = ${client} order by asset_id desc limit 10`],
 ])('%s', async (_, index, query) => {
   const rows = await fixture.database.query<{ 'QUERY PLAN': string }[]>(`explain ${query}`);
   const plan = rows.map((row) => row['QUERY PLAN']).join('\n');

@@ -95,6 +95,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
     compare,
     askRedo,
     'update workflow_outbox set turn = 0',
+    'select fold_list_counts(1)',
     ...[insertAttempt, insertOrder, insertReservation, linkReservation, insertRequest, insertUser, insertKey, limits, policy],
     ...[beginSigning, signAgain, raiseFee, endAs('SUBMITTED'), endAs('CONFIRMED'), endAs('FAILED'), endAs('REJECTED')],
     ...[
@@ -292,6 +293,10 @@ export const forbiddenToAll = [
   `select add_to_list('transactions', :client, array[:client::uuid], 0, 'ethereum')`,
   'update list_totals set total = 1',
   'delete from list_totals',
+  `insert into list_counts (list, subject_id, part, counted) values ('assets', :client, '', 1)`,
+  'update list_counts set counted = 1',
+  'delete from list_counts',
+  'update ledger_accounts set is_added = not is_added',
   'update x402_failures set failed_at = now()',
   `update settlers set account_id = :account`,
   'update wallet_attestations set statement = statement',
