@@ -42,6 +42,23 @@ interface NodeDetail {
 
 type ActivityFunction = (input: never) => Promise<unknown>;
 
+/**
+ * The same activities, which end with their worker: what still runs when it cancels them, its grace time after the process was told to stop,
+ * fails with this reason and is tried again. The work itself goes on until the process ends, so it has to be safe to repeat.
+ */
+export function untilCancelled<T extends object>(activities: T, reason: string): T {
+  const wrapped = Object.entries(activities).map(([name, run]: [string, ActivityFunction]) => [
+    name,
+    (input: never) => {
+      const cancelled = Context.current().cancelled.catch(() => {
+        throw new GatewayError('signers_unavailable', reason);
+      });
+      return Promise.race([run(input), cancelled]);
+    },
+  ]);
+  return Object.fromEntries(wrapped) as T;
+}
+
 /** The same activities with mapped errors and, on failure, a log line that names the workflow. */
 export function withMappedErrors<T extends object>(activities: T, logger: Logger): T {
   const wrapped = Object.entries(activities).map(([name, run]: [string, ActivityFunction]) => [

@@ -55,7 +55,12 @@ export interface MpcNode {
   reachablePeers(): Promise<NodeIndex[]>;
   /** Whether the journal is complete: without that the node signs nothing. */
   journalIsComplete(): boolean;
-  /** Waits up to 5 s for running sessions, aborts the remaining ones and closes everything. */
+  /**
+   * Begins no session any more, gives up what would generate keys for seconds, and waits up to 5 s for the other sessions: those that remain
+   * are aborted. The activities of all of them have ended then. Idempotent.
+   */
+  drain(): Promise<void>;
+  /** Drains and closes everything. */
   close(): Promise<void>;
 }
 
@@ -111,6 +116,9 @@ export async function createMpcNode({
   const server = new TransportServer({ identity, ...listen, service: sessions, archive: records.archive, logger });
   await server.listen();
   await records.start();
+  const drain = async () => {
+    await Promise.all([sessions.drain(closingGraceMs), engine.endKeygen('this node is stopping')]);
+  };
 
   return {
     index: self,
@@ -125,8 +133,9 @@ export async function createMpcNode({
       const reachable = await Promise.all(identity.others.map((party) => client.ping(party)));
       return identity.others.filter((_, index) => reachable[index]);
     },
+    drain,
     close: async () => {
-      await sessions.drain(closingGraceMs);
+      await drain();
       await records.close();
       await server.close();
       client.close();

@@ -90,9 +90,9 @@ export class SessionManager {
         task.dispose();
         throw alreadyProposed();
       }
-      if (this.abortedEarly.delete(handle)) {
+      if (this.abortedEarly.delete(handle) || this.draining) {
         task.dispose();
-        throw unavailable(`node ${from} has aborted the session`);
+        throw this.draining ? stopping() : unavailable(`node ${from} has aborted the session`);
       }
       const own = randomBytes(32);
       const session = this.open(params, handle);
@@ -160,7 +160,10 @@ export class SessionManager {
     this.running.endAll(keyId, peer, reason);
   }
 
-  /** Refuses new sessions and waits for the running ones; those that remain after `graceMs` are aborted. */
+  /**
+   * Refuses new sessions and waits for the running ones; those that remain after `graceMs` are aborted, and key generations that take
+   * seconds at once. Idempotent.
+   */
   async drain(graceMs: number): Promise<void> {
     this.draining = true;
     await this.running.drain(graceMs, stopping());

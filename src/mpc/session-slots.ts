@@ -37,6 +37,9 @@ export const limitsOf = (limits: SessionLimits, params: Pick<SessionParams, 'kin
 const nameOf = ({ kind, protocol }: Pick<SessionParams, 'kind' | 'protocol'>): LimitsName =>
   kind === 'keygen' && !hasChildren(protocol) ? 'quick_keygen' : kind;
 
+/** Its computing takes seconds on an idle machine, and much longer on a busy one. */
+export const isLong = (params: Pick<SessionParams, 'kind' | 'protocol'>): boolean => nameOf(params) === 'keygen';
+
 /** How many sessions of each kind run for each initiator. */
 export class SessionSlots {
   private readonly slots = new Map<string, Semaphore>();

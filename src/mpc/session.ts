@@ -40,6 +40,7 @@ export class Session {
   private roundsTaken = 0;
   private abortedByPeer = false;
   private stopped = false;
+  private resulted = false;
   /** Milliseconds that this node took for its own messages. */
   private ownMs = 0;
   private readonly stalledBeforeMs: number;
@@ -75,6 +76,11 @@ export class Session {
   /** This node has ended it without a fault of the other participant. */
   get isStopped(): boolean {
     return this.stopped;
+  }
+
+  /** This node's part of the protocol has given its result: what is left is to compare and to store it. */
+  get hasResult(): boolean {
+    return this.resulted;
   }
 
   /**
@@ -150,7 +156,10 @@ export class Session {
       for (let round = 1; round <= protocolRun.rounds; round += 1) {
         const incoming = await this.exchange(outgoing);
         const step = await this.measured(protocolRun.next(incoming));
-        if ('result' in step) return step.result;
+        if ('result' in step) {
+          this.resulted = true;
+          return step.result;
+        }
         outgoing = step.messages;
       }
       throw new Error('the protocol gave no result after its last round');

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { GetFamily } from '../chains/family';
 import type { ChainRegistry } from '../chains/registry';
+import { Alarms } from '../platform/alarms';
 import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
 import { verifyIntent } from './verify-intent';
@@ -25,7 +26,7 @@ import { signatureTask } from './signature-task';
 import type { SignedStatement } from './statement';
 import { wipe } from './store';
 import type { ProtocolOptions, ThresholdProtocol } from './threshold-protocol';
-import { assertBound, unlockKey, unlockKeys } from './unlock';
+import { assertBound, type Lacks, unlockKey, unlockKeys } from './unlock';
 import type { SessionParams } from './session-params';
 
 const testDomain = 'custody-gateway/mpc/test-signature/v1\0';
@@ -57,8 +58,12 @@ export interface SignTask {
  */
 export class SigningHandler {
   private readonly protocols: Readonly<Record<KeyProtocol, ThresholdProtocol>>;
+  /** The other two sign, so nobody else notices it; and with one share more lost the key would sign nothing for good. */
+  private readonly lacks: Lacks;
 
   constructor(private readonly options: SigningHandlerOptions) {
+    const alarms = new Alarms(options.logger);
+    this.lacks = (keyId, reason) => alarms.raise(keyId, { alert: 'share_missing', key_id: keyId }, reason);
     this.protocols = { 'ecdsa-secp256k1': new EcdsaProtocol(options), 'frost-ed25519': new FrostProtocol(options) };
   }
 
@@ -173,10 +178,10 @@ export class SigningHandler {
     const keyIds = signers.map(({ key_id: keyId }) => keyId);
     // those of the chain: `verifyIntent` refuses any other
     const protocol = this.protocols[(signers[0] as OrderSigner).protocol];
-    const keys = await unlockKeys(this.options, keyIds, protocol.name);
+    const keys = await unlockKeys({ ...this.options, lacks: this.lacks }, keyIds, protocol.name);
     const dispose = () => keys.forEach(wipe);
     try {
-      assertBound(clientId, keys);
+      assertBound(clientId, keys, this.lacks);
       const verified = verifyIntent(order.claims, transaction.unsigned, { registry, getFamily, keys });
       const signed = verified.payloads[payload];
       const key = signed && keys.get(signed.keyId);

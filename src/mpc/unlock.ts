@@ -6,15 +6,23 @@ import { wipe, type ShareStore, type UnlockedKey } from './store';
 export interface OwnShares {
   self: NodeIndex;
   store: Pick<ShareStore, 'unlock'>;
+  /** Told of a key of which this node has no share. */
+  lacks?: Lacks;
 }
+
+/** What a node that has lost something has to say about a key, before it refuses to sign with it. */
+export type Lacks = (keyId: string, reason: string) => void;
 
 /**
  * This node's share of a key; the caller wipes it.
  * @throws GatewayError signers_unavailable when the node has none, invalid_parameter for a key of another protocol.
  */
-export async function unlockKey({ self, store }: OwnShares, keyId: string, protocol: KeyProtocol): Promise<UnlockedKey> {
+export async function unlockKey({ self, store, lacks }: OwnShares, keyId: string, protocol: KeyProtocol): Promise<UnlockedKey> {
   const key = await store.unlock(keyId);
-  if (!key) throw new GatewayError('signers_unavailable', `node ${self} has no share of this key`);
+  if (!key) {
+    lacks?.(keyId, 'this node has no share of a key that it is to sign with');
+    throw new GatewayError('signers_unavailable', `node ${self} has no share of this key`);
+  }
   if (key.protocol === protocol) return key;
   wipe(key);
   throw new GatewayError('invalid_parameter', 'the key is of another protocol');
@@ -40,10 +48,12 @@ export async function unlockKeys(
  * @throws GatewayError signers_unavailable for a share that is bound to no wallet, as in a database that was restored: another node may have
  * bound it; intent_mismatch for another client's key.
  */
-export function assertBound(clientId: string, keys: ReadonlyMap<string, UnlockedKey>): void {
+export function assertBound(clientId: string, keys: ReadonlyMap<string, UnlockedKey>, lacks: Lacks): void {
   for (const key of keys.values()) {
-    if (key.walletId === null)
+    if (key.walletId === null) {
+      lacks(key.keyId, 'this node has bound a key that it is to sign with to no wallet');
       throw new GatewayError('signers_unavailable', 'signers: this node has not bound the key to a wallet');
+    }
     if (key.clientId !== clientId) throw new GatewayError('intent_mismatch', 'client_id: the key belongs to another client');
   }
 }

@@ -29,6 +29,7 @@ export const alertNames = [
   'settlement_not_paid',
   'settler_charged_otherwise',
   'settler_dry',
+  'share_missing',
   'spent_elsewhere',
   'traces_missing',
   'transfer_executed_twice',

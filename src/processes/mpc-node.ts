@@ -1,6 +1,6 @@
 import type { WorkerOptions } from '@temporalio/worker';
 import { migrations } from '../../migrations/mpc-node';
-import { withMappedErrors } from '../../activities/errors';
+import { untilCancelled, withMappedErrors } from '../../activities/errors';
 import { createProvers } from '../chains/clients';
 import { rpcUrlsVariable } from '../chains/config';
 import { getFamily } from '../chains/families';
@@ -110,6 +110,8 @@ runMain('mpc-node', async () => {
     logger,
   });
   running.node = node;
+  // at once: what is given up frees the activities that wait for it
+  stop.addEventListener('abort', () => void node.drain(), { once: true });
   collectPoolMetrics('node', store.database);
   logger.info({ port: config.MPC_NODE_LISTEN_PORT, metrics_port: health.port }, 'listening for peers');
 
@@ -120,13 +122,21 @@ runMain('mpc-node', async () => {
       connection,
       taskQueue: nodeTaskQueue(index),
       identity: `mpc-node-${index}`,
-      activities: withMappedErrors(node.activities, logger),
+      activities: withMappedErrors(untilCancelled(node.activities, 'this node is stopping'), logger),
       maxConcurrentActivityTaskExecutions: activitySlots,
-      shutdownGraceTime: '5 seconds',
-      shutdownForceTime: '6 seconds',
+      // sessions have ended before: what still runs then waits for this node's database
+      shutdownGraceTime: '6 seconds',
+      // with time to tell Temporal, which may be busy
+      shutdownForceTime: '14 seconds',
     };
-    await serveActivities(worker, { running, logger, stop });
-    await connection.close();
+    try {
+      await serveActivities(worker, { running, logger, stop });
+      await connection.close();
+    } catch (error) {
+      if (!stop.aborted) throw error;
+      // a Temporal that does not answer keeps nothing else of this node open; it finds out by its time-outs
+      logger.warn({ err: error }, 'Temporal could not be told how ended what it had asked for');
+    }
   }
   await node.close();
   await health.close();

@@ -4,6 +4,7 @@ import { projectRoot } from '../../dev/paths';
 import { inlineCommands, type ShellBlock, shellBlocks } from '../unit/documents/shell-blocks';
 import type { Containers } from './containers';
 import { openDockerShell } from './docker';
+import type { KeysSince } from './keys-since';
 import type { PaidSince } from './paid-since';
 
 const documents = ['docs/deployment.md', 'docs/upgrades.md'];
@@ -72,14 +73,15 @@ interface Documented {
   folder: string;
   logFile: string;
   step: <T>(name: string, work: () => Promise<T>) => Promise<T>;
-  /** Between the dump and its restore. */
+  /** Between the dumps and their restores: of the gateway's database, and then of a node's. */
   paidSince: PaidSince;
+  keysSince: KeysSince;
 }
 
 /** Runs the commands with `docker compose` of docs/deployment.md and docs/upgrades.md, by a shell of this machine. */
 export async function runDocumentedCommands(
   containers: Containers,
-  { folder, logFile, step, paidSince }: Documented,
+  { folder, logFile, step, paidSince, keysSince }: Documented,
 ): Promise<void> {
   const cwd = path.join(folder, 'operator');
   mkdirSync(path.join(cwd, 'new'), { recursive: true });
@@ -98,8 +100,13 @@ export async function runDocumentedCommands(
       if (section === 'Another database password')
         for (const [login, other] of forOtherLogins(code, containers)) await step(`the same for ${login}`, () => runShell(other));
       if (code.includes('pg_dump')) await step('a transfer that the dump does not have', () => paidSince.pay());
-      if (code.includes('pg_restore'))
+      if (code.includes('pg_restore') && code.includes('owner reconcile')) {
         await step('it is rebuilt, and not paid again with its key', () => paidSince.comesBack(runShell, output));
+        await step('wallets whose keys the dump of a node does not have', () => keysSince.make());
+      } else if (code.includes('pg_restore'))
+        await step('the node signs with older keys; those that it lacks are named, and their funds moved by the others', () =>
+          keysSince.areMoved(runShell),
+        );
     }
   } finally {
     end();

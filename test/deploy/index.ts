@@ -19,6 +19,7 @@ import { isJob, startOrder } from './order';
 import { assertPackages } from './packages';
 import { measureSizes } from './sizes';
 import { findMissing } from './tools';
+import { KeysSince } from './keys-since';
 import { PaidSince } from './paid-since';
 import { makeFirstTransfer } from './transfer';
 
@@ -97,7 +98,8 @@ async function main(folder: string, onCleanUp: (cleanUp: () => Promise<void>) =>
   if (measured > 0)
     await step('sizes of the databases', () => measureSizes(containers, service('postgres').image, state, measured));
   const paidSince = new PaidSince(containers, service('postgres').image, state);
-  await runDocumentedCommands(containers, { folder, logFile, step, paidSince });
+  const keysSince = new KeysSince(containers, { folder, shellImage: service('postgres').image, state });
+  await runDocumentedCommands(containers, { folder, logFile, step, paidSince, keysSince });
   const secrets = hashSecrets(volumes);
   for (const name of jobs) await step(`${name} once more`, () => containers.runToEnd(name));
   await step('`setup` refuses these keys to a deployment of another environment', () => assertRefused(containers));

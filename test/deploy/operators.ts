@@ -12,6 +12,7 @@ export async function runOperatorCommands(
     if (!isExpected) throw new Error(`${service} ${command} has not printed ${String(expected)}:\n${output.slice(0, 1_000)}`);
   };
   await run('gateway', 'transfers list', txId);
+  await run('gateway', 'wallet list', walletId);
   await run('gateway', `wallet bind ${walletId}`, /^1 +bound[^]*^2 +bound[^]*^3 +bound/m);
   // with what all three nodes show
   await run('owner', 'reconcile', 'books, journals and chains are equal');

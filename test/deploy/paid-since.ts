@@ -7,7 +7,13 @@ const equalWithinMs = 5 * 60_000;
 const isEqual = 'books, journals and chains are equal';
 
 /** A shell with `docker` as the documents have it. @throws Error for exit codes other than 0 */
-type RunShell = (code: string) => Promise<string>;
+export type RunShell = (code: string) => Promise<string>;
+
+/** Of a shell with the state of the first transfer. Without the body of a refusal: only the last answer is printed. */
+export const newToken = [
+  'again() { curl -fsS --retry 60 --retry-delay 2 --retry-all-errors "$@"; }',
+  'token=$(again -X POST $base/auth/token -H "X-API-Key: $key" -H "X-API-Secret: $secret" | field token)',
+].join('\n');
 
 /** A payment that a dump does not have: what becomes of it, and of its repetition, once the dump was restored. */
 export class PaidSince {
@@ -46,9 +52,7 @@ export class PaidSince {
   private async send(): Promise<string> {
     const transfer = `'{"from_address":"'$address'","to_address":"0x000000000000000000000000000000000000dEaD","chain":"ethereum","token_symbol":"USDC","amount":"0.25"}'`;
     const lines = [
-      // without the body of a refusal: only the last answer is printed
-      'again() { curl -fsS --retry 60 --retry-delay 2 --retry-all-errors "$@"; }',
-      'token=$(again -X POST $base/auth/token -H "X-API-Key: $key" -H "X-API-Secret: $secret" | field token)',
+      newToken,
       `tx=$(again $base/transfer -H "Authorization: Bearer $token" -H 'Content-Type: application/json' \\`,
       `  -H 'Idempotency-Key: ${this.key}' -d ${transfer} | field tx_id)`,
       `for i in $(seq 150); do if get /transactions/$tx | grep -q '"status":"CONFIRMED"'; then echo "tx=$tx"; exit 0; fi; sleep 2; done`,

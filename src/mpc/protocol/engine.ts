@@ -213,6 +213,14 @@ export class ProtocolEngine {
     return new PooledRun<Uint8Array>(frostSignRounds, session, [o.peer]);
   }
 
+  /**
+   * Ends what `keygen` runs, in the middle of a step that takes seconds if need be: open sessions, and those to come, fail with `aborted` and
+   * the reason. Signatures and FROST, whose steps take milliseconds, go on. Idempotent.
+   */
+  endKeygen(reason: string): Promise<void> {
+    return this.#keygen.close(reason);
+  }
+
   /** Ends all threads; open sessions fail with `aborted`. Idempotent. */
   async close(): Promise<void> {
     await Promise.all([this.#keygen.close(), this.#frostKeygen.close(), ...[...this.#sign.values()].map((pool) => pool.close())]);

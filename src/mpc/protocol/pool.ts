@@ -151,7 +151,7 @@ export class ThreadPool {
   readonly #threads: (Thread | undefined)[];
   #openSessions = 0;
   #lastSession = 0;
-  #closed = false;
+  #closed: ProtocolError | undefined;
 
   constructor(options: PoolOptions) {
     this.#options = options;
@@ -164,7 +164,7 @@ export class ThreadPool {
    * @throws ProtocolError `busy` if `maxSessions` are open, `aborted` after `close`, else as reported by the thread.
    */
   async open(operation: Opening, parameters: object, transfer: ArrayBuffer[] = []): Promise<PooledSession> {
-    if (this.#closed) throw new ProtocolError('aborted', 'the engine is closed');
+    if (this.#closed) throw this.#closed;
     const { name, maxSessions } = this.#options;
     if (this.#openSessions >= maxSessions) throw new ProtocolError('busy', `${maxSessions} ${name} sessions are open`);
     const thread = this.#leastUsed();
@@ -179,11 +179,11 @@ export class ThreadPool {
     return session;
   }
 
-  /** Ends every thread; open calls fail with `aborted`. Idempotent. */
-  async close(): Promise<void> {
-    this.#closed = true;
+  /** Ends every thread, also in the middle of a step; open calls fail with `aborted` and the first reason. Idempotent. */
+  async close(reason = 'the engine is closed'): Promise<void> {
+    this.#closed ??= new ProtocolError('aborted', reason);
     const threads = this.#threads.filter((thread) => thread !== undefined);
-    for (const thread of threads) thread.fail(new ProtocolError('aborted', 'the engine is closed'));
+    for (const thread of threads) thread.fail(this.#closed);
     await Promise.all(threads.map((thread) => thread.terminate()));
   }
 

@@ -16,6 +16,7 @@ import { Identity } from '../../../src/mpc/identity';
 import { NodeLimits } from '../../../src/mpc/limits';
 import { createMpcNode, type MpcNode } from '../../../src/mpc/node';
 import type { ProtocolEngine } from '../../../src/mpc/protocol/engine';
+import type { Logger } from '../../../src/platform/logging';
 import type { GroupKey, KeyAttestation } from '../../../src/messages/key-generation';
 import { type NodeIndex, nodeIndexes } from '../../../src/messages/nodes';
 import type { TransactionSignatures } from '../../../src/messages/signing';
@@ -28,6 +29,10 @@ import { client, type OrderedTransfer, toRequest } from './transactions';
 
 export interface NodeDatabase {
   url: string;
+  /** A copy of all that it holds. Its node must not run. */
+  backUp(): Promise<void>;
+  /** Puts the copy in its place: what was committed since is lost. Its node must not run. */
+  restore(): Promise<void>;
   drop(): Promise<void>;
 }
 
@@ -41,9 +46,13 @@ export async function createNodeDatabase(): Promise<NodeDatabase> {
   url.pathname = `/${name}`;
   url.username = name;
   url.password = name;
+  const copy = `${name}_backup`;
+  const dropped = (database: string) => `drop database if exists ${database} with (force)`;
   return {
     url: url.toString(),
-    drop: () => sql(server, `drop database if exists ${name} with (force)`, `drop role if exists ${name}`),
+    backUp: () => sql(server, dropped(copy), `create database ${copy} template ${name} owner ${name}`),
+    restore: () => sql(server, dropped(name), `alter database ${copy} rename to ${name}`),
+    drop: () => sql(server, dropped(name), dropped(copy), `drop role if exists ${name}`),
   };
 }
 
@@ -65,6 +74,7 @@ export interface NodeOptions {
   /** By chain name: the node's own endpoints. */
   provers?: ReadonlyMap<string, ImpossibilityProver>;
   getFamily?: GetFamily;
+  logger?: Logger;
 }
 
 interface KeyOptions {
@@ -211,10 +221,10 @@ export class Group {
 
   async start(
     party: NodeIndex,
-    { registry = localRegistry, engine, limits, provers = new Map(), getFamily: families }: NodeOptions = {},
+    { registry = localRegistry, engine, limits, provers = new Map(), getFamily: families, logger: given }: NodeOptions = {},
   ): Promise<void> {
     const store = await this.openStore(party);
-    const logger = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent', base: { process: `mpc-node-${party}` } });
+    const logger = given ?? pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent', base: { process: `mpc-node-${party}` } });
     const node = await createMpcNode({
       identity: new Identity(this.files.nodes[party]),
       peers: this.peersOf(party),

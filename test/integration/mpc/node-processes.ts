@@ -184,18 +184,15 @@ export class NodeProcesses {
 
 export const committedGroupKey = (keyId: string): GroupKey => toGroupKey(keyId, committedKey);
 
-/** As a key generation stores it. */
-async function putShare({
-  url,
-  index,
-  kek,
-  keyId,
-}: {
+interface PutShare {
   url: string;
   index: NodeIndex;
   kek: string;
   keyId: string;
-}): Promise<void> {
+}
+
+/** Of a node that does not run; as a key generation stores it. */
+export async function putShare({ url, index, kek, keyId }: PutShare): Promise<void> {
   const store = await ShareStore.open({ url, node: index, keks: [Buffer.from(kek, 'hex')], migrations });
   const { publicKey, chainCode } = committedKey;
   await store.put({ keyId, clientId: client, protocol: 'ecdsa-secp256k1', publicKey, chainCode, share: readShare(index) });

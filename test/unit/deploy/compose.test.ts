@@ -332,7 +332,7 @@ it('processes get longer to stop than they take, in seconds', () => {
     api: secondsOf('http/server', 'drain') + 10,
     worker: Math.max(delivery, activity) + 10,
     authoriser: secondsOf('processes/authoriser', times) + 10,
-    'mpc-node': secondsOf('mpc/node', 'closingGraceMs') + secondsOf('processes/mpc-node', times) + 10,
+    'mpc-node': Math.max(secondsOf('mpc/node', 'closingGraceMs'), secondsOf('processes/mpc-node', times)) + 10,
   };
   for (const [name, service] of processes) {
     const seconds = Number(/^(\d+)s$/.exec(service.stop_grace_period ?? '')?.[1]);

@@ -26,6 +26,7 @@ const runBy: Record<string, string> = {
   'gateway reconcile': operators,
   'gateway mpc': operators,
   'gateway wallet bind': operators,
+  'gateway wallet list': operators,
   'gateway keys rotate kek': operators,
   'gateway keys rotate order': 'test/integration/mpc/cli-keys.test.ts',
   'gateway keys rotate secrets': 'test/integration/mfa/reseal.test.ts',

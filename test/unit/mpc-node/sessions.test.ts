@@ -21,7 +21,8 @@ const params = (initiator: NodeIndex, participants: NodeIndex[] = [1, 2]): Sessi
   request: '{}',
 });
 const fast = { perInitiator: 2, waitMs: 0, beginMs: 200, roundMs: 200, lifeMs: 500 };
-const limits = { ...sessionLimits, sign: fast, keygen: { ...fast, perInitiator: 1, waitMs: 100, beginMs: 2_000 } };
+const slow = { perInitiator: 1, waitMs: 100, beginMs: 2_000, roundMs: 60_000, lifeMs: 60_000 };
+const limits = { ...sessionLimits, sign: fast, keygen: slow };
 
 const settled = (act: () => void): Promise<void> => Promise.resolve().then(act);
 
@@ -38,6 +39,10 @@ class Net {
   /** How long an initiator waits for an answer. */
   proposeMs = 1_000;
   deliver: (from: NodeIndex, to: NodeIndex, round: number) => Promise<void> = () => Promise.resolve();
+  /** Runs when a node has its result. */
+  storing: (self: NodeIndex) => Promise<void> = () => Promise.resolve();
+  /** Tells a participant that a session has failed. */
+  tell: (to: NodeIndex) => Promise<void> = () => Promise.resolve();
   /** Runs while a node processes the messages of a round. */
   processing: (self: NodeIndex, round: number, session: Session) => Promise<void> = () => Promise.resolve();
   private readonly keys = new Map(([1, 2, 3] as const).map((party) => [party, newKeyPair('P-256')]));
@@ -52,7 +57,10 @@ class Net {
           await this.deliver(self, to, round);
           this.at(to).onMessage(self, handle, round, Buffer.from(body), signature);
         },
-        abort: (to, handle, reason) => settled(() => this.at(to).onAbort(self, handle, reason)),
+        abort: async (to, handle, reason) => {
+          await this.tell(to);
+          this.at(to).onAbort(self, handle, reason);
+        },
       };
       const options = {
         self,
@@ -101,9 +109,14 @@ class Net {
       protocol: 'ecdsa-secp256k1',
       run: (session) => {
         this.opened.push(session.id.toString('hex'));
-        return session.run(this.rounds(self, session)).catch((error: unknown) => {
+        const result = session.run(this.rounds(self, session)).catch((error: unknown) => {
           this.failures.push(error);
           throw error;
+        });
+        return result.then(async (value) => {
+          await this.storing(self);
+          session.assertRunning();
+          return value;
         });
       },
       dispose: () => this.disposed.push(self),
@@ -314,5 +327,58 @@ describe('Sessions', () => {
     await net.at(2).drain(30);
     await expect(running).rejects.toMatchObject({ code: 'signers_unavailable' });
     await expect(net.initiate(1)).rejects.toMatchObject({ message: expect.stringContaining('is stopping') });
+  });
+
+  test.each([1, 3] as const)(
+    'node %i, stopping, gives up the generation of a key at once, and has told the others',
+    async (node) => {
+      net.deliver = (from, _to, round) => (from === 2 && round === 2 ? new Promise(() => undefined) : Promise.resolve());
+      net.tell = () => after(50);
+      const generation = net.initiate(1, all);
+      generation.catch(() => undefined);
+      await after(20);
+      const others = all.filter((party) => party !== node).map((party) => net.at(party));
+      expect(others.map(({ active }) => active)).toEqual([1, 1]);
+      const begun = performance.now();
+      await net.at(node).drain(60_000);
+      expect(performance.now() - begun).toBeLessThan(5_000);
+      await after(20);
+      expect(net.active).toBe(0);
+      await expect(generation).rejects.toMatchObject({ code: 'signers_unavailable' });
+    },
+  );
+
+  test('a key of which a stopping node has its share is stored; within the time that it has', async () => {
+    let letGo: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => (letGo = resolve));
+    net.storing = (self) => (self === 1 ? gate : Promise.resolve());
+    const stored = net.initiate(1, all);
+    await after(50);
+    const drained = net.at(1).drain(60_000);
+    await after(20);
+    letGo();
+    await expect(stored).resolves.toBeDefined();
+    await drained;
+
+    net.storing = () => after(300);
+    const late = net.initiate(2, [2, 3]);
+    late.catch(() => undefined);
+    await after(50);
+    await net.at(2).drain(20);
+    await expect(late).rejects.toMatchObject({ code: 'signers_unavailable', message: expect.stringContaining('is stopping') });
+  });
+
+  test('a proposal that a node has not verified when it is stopped becomes no session', async () => {
+    let letGo: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => (letGo = resolve));
+    net.admit = (party) => (party === 3 ? gate : Promise.resolve());
+    const generation = net.initiate(1, all);
+    generation.catch(() => undefined);
+    await after(20);
+    await net.at(3).drain(60_000);
+    letGo();
+    await expect(generation).rejects.toMatchObject({ message: expect.stringContaining('is stopping') });
+    expect(net.at(3).active).toBe(0);
+    await net.idle();
   });
 });

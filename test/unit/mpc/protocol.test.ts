@@ -239,6 +239,36 @@ describe('threshold ECDSA', () => {
     await session.close();
     await short.close();
   });
+
+  test('an engine that ends key generations does so within a step, with its reason, and goes on with the rest', async () => {
+    const ending = new ProtocolEngine();
+    const sessionId = randomBytes(32);
+    const others = await Promise.all(([2, 3] as const).map((party) => engine(party).keygen({ sessionId, party })));
+    try {
+      const session = await ending.keygen({ sessionId, party: 1 });
+      await session.start();
+      const incoming: Messages = new Map();
+      for (const [at, other] of others.entries()) incoming.set((at + 2) as NodeIndex, (await other.start()).get(1) as Uint8Array);
+      // takes half a second of processor time
+      let isOver = false;
+      const stepped = failure(session.next(incoming).finally(() => (isOver = true)));
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      expect(isOver).toBe(false);
+      await ending.endKeygen('this node is stopping');
+      const reason = { code: 'aborted', message: 'this node is stopping' };
+      expect(await stepped).toMatchObject(reason);
+      expect(await failure(ending.keygen({ sessionId: randomBytes(32), party: 1 }))).toMatchObject(reason);
+      await session.close();
+      const frost = await ending.frostKeygen({ sessionId: randomBytes(32), party: 1 });
+      expect((await frost.start()).size).toBe(2);
+      await frost.close();
+      const signing = await ending.sign({ sessionId: randomBytes(32), party: 1, peer: 2, share: key(1).share, path, digest });
+      expect((await signing.start()).size).toBe(1);
+      await signing.close();
+    } finally {
+      await Promise.all([ending.close(), ...others.map((other) => other.close())]);
+    }
+  });
 });
 
 describe('threads', () => {
