@@ -69,6 +69,7 @@ import { RebuiltTopUps0089 } from './0089-rebuilt-top-ups';
 import { RebuiltTopUpCosts0090 } from './0090-rebuilt-top-up-costs';
 import { CancelledWithdrawals0092 } from './0092-cancelled-withdrawals';
 import { PostponedMessages0093 } from './0093-postponed-messages';
+import { CancelledRequests0097 } from './0097-cancelled-requests';
 import { PooledKeys0070 } from './0070-pooled-keys';
 
 /** In this order. A released migration is never edited: a change is a new file. */
@@ -145,4 +146,5 @@ export const migrations = [
   RebuiltTopUpCosts0090,
   CancelledWithdrawals0092,
   PostponedMessages0093,
+  CancelledRequests0097,
 ];
