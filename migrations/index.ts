@@ -71,6 +71,7 @@ import { CancelledWithdrawals0092 } from './0092-cancelled-withdrawals';
 import { PostponedMessages0093 } from './0093-postponed-messages';
 import { ListCounts0094 } from './0094-list-counts';
 import { ShownAssets0095 } from './0095-shown-assets';
+import { CancelledRequests0097 } from './0097-cancelled-requests';
 import { PooledKeys0070 } from './0070-pooled-keys';
 
 /** In this order. A released migration is never edited: a change is a new file. */
@@ -149,4 +150,5 @@ export const migrations = [
   PostponedMessages0093,
   ListCounts0094,
   ShownAssets0095,
+  CancelledRequests0097,
 ];

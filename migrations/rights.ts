@@ -445,3 +445,8 @@ export const cancelledWithdrawalRights: Rights = {
   transactions: { gateway_operator: 'update (status, version)' },
   ledger_entries: { gateway_operator: 'insert' },
 };
+
+/** Operators take back withdrawals that they have asked for and no worker has made. */
+export const cancelledRequestRights: Rights = {
+  settler_withdrawals: { gateway_operator: 'update (refused)' },
+};

@@ -23,12 +23,17 @@ interface Explained extends Partial<ExplainSources> {
   client?: ChainClient;
 }
 
-/** The report of `gateway explain`; what a test does not name is not there. */
-export async function explain({ client, ...sources }: Explained, txId: string): Promise<TransactionReport> {
+/** Where `gateway explain` reads from; what a test does not name is not there. */
+export function explainFrom({ client, ...sources }: Explained): ExplainSources {
   const getClient = () => {
     if (!client) throw new ConfigError('no endpoint is configured');
     return client;
   };
+  return { temporal: knowsNone, chains: getChains('local'), getClient, uiUrl: undefined, ...sources };
+}
+
+/** The report of `gateway explain`, from the same. */
+export async function explain(sources: Explained, txId: string): Promise<TransactionReport> {
   const tx = await sources.database.manager.findOneByOrFail(TransactionEntity, { txId });
-  return explainTransaction({ temporal: knowsNone, chains: getChains('local'), getClient, uiUrl: undefined, ...sources }, tx);
+  return explainTransaction(explainFrom(sources), tx);
 }

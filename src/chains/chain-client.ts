@@ -163,7 +163,7 @@ export interface ScanResult {
   blocks: BlockScan[];
   /** Every number up to this one is in `blocks` or was skipped by the chain; below `from` when nothing was found yet. */
   scannedTo: number;
-  /** The endpoint is seen not to show payments that contracts pass on, and the chain does not require that. */
+  /** Payments that contracts pass on may be missing: the endpoint does not show them where the chain does not require that, or is not seen to. */
   isUntraced?: true;
 }
 

@@ -8,9 +8,15 @@ import { unknownReason } from './unknown-words';
  * `hasSeenMore`: by what it has seen of the chain, and one that takes them may lag; `isTrouble`: it has a trouble of its own, and says nothing
  * about them.
  */
-export type Offered =
-  | { outcome: 'accepted' }
-  | (Exclude<BroadcastOutcome, { outcome: 'accepted' }> & { mayTakeElsewhere: boolean; hasSeenMore?: true; isTrouble?: true });
+export type Offered = { outcome: 'accepted' } | Refused;
+
+type Refusal = Exclude<BroadcastOutcome, { outcome: 'accepted' }>;
+
+export type Refused = Refusal & {
+  mayTakeElsewhere: boolean;
+  hasSeenMore?: true;
+  isTrouble?: true;
+};
 
 interface KnownRefusal {
   reason: string;
@@ -22,7 +28,7 @@ interface KnownRefusal {
 }
 
 /** A refusal whose words are known. */
-export const toRefused = ({ reason, passing, isOfNode = false, hasSeenMore }: KnownRefusal): Offered =>
+export const toRefused = ({ reason, passing, isOfNode = false, hasSeenMore }: KnownRefusal): Refused =>
   passing
     ? { outcome: 'waiting', reason, passing, mayTakeElsewhere: true, ...(hasSeenMore && { hasSeenMore }) }
     : { outcome: 'rejected', reason, mayTakeElsewhere: isOfNode };
@@ -30,6 +36,20 @@ export const toRefused = ({ reason, passing, isOfNode = false, hasSeenMore }: Kn
 /** A refusal in words that nobody knows: they may stand for what passes. */
 export const toUnknownRefusal = (code: number | string, message: string) =>
   ({ outcome: 'waiting', reason: unknownReason(code, message), passing: 'unknown', mayTakeElsewhere: true }) satisfies Offered;
+
+/**
+ * What a refusal means of bytes that the endpoint may have all the same: it is asked for them. Where it does not say, nobody knows whether they
+ * were refused: that is a trouble of the endpoint, and as a refusal for good it is not believed. By what it has seen of the chain it refuses still.
+ */
+export async function unlessKnown(refusal: Refused, isKnown: () => Promise<boolean>): Promise<Offered> {
+  try {
+    return (await isKnown()) ? { outcome: 'accepted' } : refusal;
+  } catch {
+    if (refusal.outcome === 'waiting') return { ...refusal, isTrouble: true };
+    const { reason } = refusal;
+    return { outcome: 'waiting', reason, passing: 'unknown', mayTakeElsewhere: true, hasSeenMore: true, isTrouble: true };
+  }
+}
 
 const limitsRequests = /rate.?limit|too many requests|request limit|compute units/i;
 const tooManyRequests: ReadonlySet<number> = new Set([429]);
@@ -45,6 +65,12 @@ export function toTrouble(code: number, message: string): Offered {
   return { ...toUnknownRefusal(code, message), isTrouble: true };
 }
 
+/** The one that counts. */
+function first(refusals: readonly Refusal[]): Refusal | undefined {
+  const waiting = refusals.filter((refusal) => refusal.outcome === 'waiting');
+  return waiting.find(({ passing }) => passing !== 'unknown') ?? waiting[0] ?? refusals[0];
+}
+
 interface Endpoints<E> {
   run<T>(work: (endpoint: E) => Promise<T>, isPreferable?: () => boolean): Promise<T>;
 }
@@ -52,12 +78,12 @@ interface Endpoints<E> {
 /**
  * Offers signed bytes to one endpoint after the other. A refusal counts at once where every node would refuse, else where no other one
  * takes them: then one that is waited for counts before another, and among these one whose words are known. Without a refusal it is waited for
- * where every endpoint has answered: that may go on for ever, and somebody has to be told.
- * @throws what `endpoints.run` throws when no endpoint has refused them, and one has not answered.
+ * where an endpoint has answered: that may go on for ever, and somebody has to be told.
+ * @throws what `endpoints.run` throws when no endpoint has answered.
  */
 export async function offer<E>(endpoints: Endpoints<E>, send: (endpoint: E) => Promise<Offered>): Promise<BroadcastOutcome> {
-  const refusals: BroadcastOutcome[] = [];
-  const troubles: BroadcastOutcome[] = [];
+  const refusals: Refusal[] = [];
+  const troubles: Refusal[] = [];
   // a node that takes what another one has refused for good, or as too late, may be the one that lags: it is no better one to ask first
   let mayLag = false;
   try {
@@ -74,13 +100,13 @@ export async function offer<E>(endpoints: Endpoints<E>, send: (endpoint: E) => P
       () => !mayLag,
     );
   } catch (error) {
-    const waiting = refusals.filter((refusal) => refusal.outcome === 'waiting');
-    const refusal = waiting.find(({ passing }) => passing !== 'unknown') ?? waiting[0] ?? refusals[0];
+    const refusal = first(refusals);
     if (refusal) return refusal;
     const answers = findAnswers(error);
-    if (!answers?.isOfAll) throw error;
-    return (
-      troubles[0] ?? { outcome: 'waiting', reason: `no endpoint takes it; they answer: ${answers.words}`, passing: 'unknown' }
-    );
+    if (!answers) throw error;
+    const trouble: Refusal = first(troubles) ?? {
+      ...{ outcome: 'waiting', reason: `no endpoint takes it; they answer: ${answers.words}`, passing: 'unknown' },
+    };
+    return answers.isOfAll ? trouble : { ...trouble, reason: `${trouble.reason}; not every endpoint answers` };
   }
 }

@@ -108,14 +108,20 @@ export async function withdrawFromSettler(
 
 /** The database checks it again; here with a text for the operator. @throws GatewayError business_error. */
 async function assertIsDrained(manager: EntityManager, settlerId: string, withdrawalId: string): Promise<void> {
-  const [row] = await manager.query<{ status: string; is_idle: boolean; is_open: boolean }[]>(
-    `select status, settler_is_idle(settler_id, $2) as is_idle, withdrawal_is_open(settler_id) as is_open
-       from settlers where settler_id = $1 for no key update`,
+  const [row] = await manager.query<{ status: string; is_idle: boolean; open: string | null }[]>(
+    `select status, settler_is_idle(settler_id, $2) as is_idle,
+            (select w.withdrawal_id from settler_withdrawals w left join transactions t on t.tx_id = w.withdrawal_id
+              where w.settler_id = s.settler_id and w.refused is null and t.ended_at is null limit 1) as open
+       from settlers s where settler_id = $1 for no key update`,
     [settlerId, withdrawalId],
   );
   if (row?.status !== 'DRAINING')
     throw new GatewayError('business_error', 'The settler is not drained: `gateway settlers drain`');
-  if (row.is_open) throw new GatewayError('business_error', 'Another withdrawal of the settler is open');
+  if (row.open !== null)
+    throw new GatewayError(
+      'business_error',
+      `Another withdrawal of the settler is open: ${row.open}. Unless its signing has begun, \`gateway transfers cancel\` ends it`,
+    );
   if (!row.is_idle)
     throw new GatewayError('business_error', 'Something of the settler is open, or it was drained less than 10 seconds ago');
 }

@@ -1,21 +1,40 @@
+import { assertOrdersCompared } from '../orders/reconcile-required';
 import { GatewayError, notFound } from '../platform/errors';
 import { isUuid } from '../platform/ids';
+import { whyNotCancelledByOperator, whyRequestNotCancelled } from '../settlers/withdrawals/cancel';
+import { findUnmade } from '../settlers/withdrawals/request';
 import { TransactionEntity } from '../transactions/entity';
 import { type ExplainSources, explainTransaction, type TransactionReport } from './explain/transaction';
 import type { Row } from './output';
 
+type Act = 'retry' | 'abandon' | 'cancel';
+
 /**
- * What `retry` or `abandon` would do to a transfer now, as `gateway explain` says it. Changes nothing.
+ * What the command would do to a transfer now, as `gateway explain` says it. Changes nothing.
  * @throws GatewayError not_found; business_error when the command would be refused, or nobody can say.
  */
-export async function tryTransferAct(sources: ExplainSources, txId: string, act: 'retry' | 'abandon'): Promise<Row> {
+export async function tryTransferAct(sources: ExplainSources, txId: string, act: Act): Promise<Row> {
   const tx = isUuid(txId) ? await sources.database.manager.findOneBy(TransactionEntity, { txId }) : null;
   if (!tx) throw notFound(`transaction ${txId}`);
+  const refused = act === 'cancel' ? whyNotCancelledByOperator(tx) : null;
+  if (refused) throw refused;
   return toTried(await explainTransaction(sources, tx), act);
 }
 
+/** The same of `cancel`, also for a withdrawal that is asked for and not made. @throws GatewayError as tryTransferAct; reconcile_required. */
+export async function tryCancel(sources: ExplainSources, txId: string): Promise<Row> {
+  const { manager } = sources.database;
+  const request = await findUnmade(manager, txId);
+  if (!request) return tryTransferAct(sources, txId, 'cancel');
+  const refused = whyRequestNotCancelled(request);
+  if (refused) throw refused;
+  await assertOrdersCompared(manager);
+  const effect = 'It never gets a transaction, and holds nothing; another withdrawal of its settler can be asked for then';
+  return { tx_id: txId, status: 'requested', would: effect };
+}
+
 /** Of its report. @throws GatewayError business_error when the act is none of those that would be taken now. */
-export function toTried({ transaction, state, workflow, actions }: TransactionReport, act: 'retry' | 'abandon'): Row {
+export function toTried({ transaction, state, workflow, actions }: TransactionReport, act: Act): Row {
   const { tx_id: txId } = transaction;
   const action = actions.find(({ name, by }) => name === act && by === 'operator');
   if (!action)

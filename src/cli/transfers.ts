@@ -13,7 +13,7 @@ import { toLimit } from './options';
 import { formatRow, formatRows, print, printRow, printRows, type Row } from './output';
 import { addRedoCommand } from './redo';
 import type { Session } from './session';
-import { tryTransferAct } from './transfer-dry-run';
+import { tryCancel, tryTransferAct } from './transfer-dry-run';
 
 const transferRow = (tx: TransactionEntity) => ({
   tx_id: tx.txId,
@@ -127,15 +127,17 @@ export function addTransferCommands(program: Command, run: Run): void {
         printRow({ tx_id: txId, status }, session.json);
       }),
     );
-  cannotBeUndone(transfers.command('cancel <tx-id>'))
+  hasDryRun(cannotBeUndone(transfers.command('cancel <tx-id>')), whatItDoes)
     .description(
-      'cancel a withdrawal from a settler whose signing has not begun: what it holds is unlocked, and another one can be asked for. Transfers of clients are cancelled by their client',
+      'cancel a withdrawal from a settler whose signing has not begun, or that is not made yet: what it holds is unlocked, and another one can be asked for. Transfers of clients are cancelled by their client',
     )
     .action(
-      run(async ({ database, json }, txId: string, confirmation: Confirmation) => {
+      run(async (session, txId: string, confirmation: Confirmation & Tried) => {
+        if (confirmation.dryRun) return printRow(await tryCancel(explainSources(session), txId), session.json);
         await confirm(`cancel withdrawal ${txId}`, confirmation);
-        await cancelWithdrawal(database, { txId, actor: currentOperator(), statedReason: confirmation.reason });
-        printRow({ tx_id: txId, status: 'CANCELLED' }, json);
+        const cancellation = { txId, actor: currentOperator(), statedReason: confirmation.reason };
+        await cancelWithdrawal(session.database, cancellation);
+        printRow({ tx_id: txId, status: 'CANCELLED' }, session.json);
       }),
     );
 }

@@ -24,7 +24,7 @@ export class TraceWatch {
       if (found.isUntraced) {
         this.untracedAt = this.now();
         const reason =
-          'blocks are scanned at an endpoint that does not trace calls by contracts: deposits that contracts pass on are not found';
+          'blocks are scanned at an endpoint that does not show calls by contracts: deposits that contracts pass on are not found';
         chainAlarms.raise(chain.name, 'deposits_untraced', reason);
       } else if (this.now() - this.untracedAt >= toldForMs) {
         chainAlarms.clear(chain.name, 'deposits_untraced');

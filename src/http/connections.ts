@@ -45,7 +45,7 @@ function stopReading(socket: Socket): void {
 
 /** The requests of connections that have not been answered yet. */
 export class OpenRequests {
-  private readonly counts = new WeakMap<Socket, number>();
+  private readonly unanswered = new WeakMap<Socket, Set<ServerResponse>>();
   private readonly newest = new WeakMap<Socket, IncomingMessage>();
   /** Connections that have sent too many. */
   private readonly refused = new WeakSet<Socket>();
@@ -74,6 +74,20 @@ export class OpenRequests {
     };
   }
 
+  private unansweredOf(socket: Socket): Set<ServerResponse> {
+    const known = this.unanswered.get(socket) ?? new Set();
+    this.unanswered.set(socket, known);
+    return known;
+  }
+
+  /**
+   * Ends the requests of a connection that is closed. Node does so with the one whose answer is being sent; those behind it would keep their
+   * timers, and all that these refer to.
+   */
+  forget(socket: Socket): void {
+    for (const response of this.unansweredOf(socket)) if (response.socket === null) response.emit('close');
+  }
+
   /**
    * Reads nothing more of a connection that has too many: what it sends would be parsed, and kept until it is closed.
    * @returns `last`: its answer, after those of the earlier ones, ends the connection; `beyond`: what had been read by then.
@@ -86,16 +100,14 @@ export class OpenRequests {
       request.destroy = () => request;
       return 'beyond';
     }
-    const count = (this.counts.get(socket) ?? 0) + 1;
-    this.counts.set(socket, count);
+    const unanswered = this.unansweredOf(socket).add(response);
     this.newest.set(socket, request);
     this.connections.use(socket);
     response.once('close', () => {
-      const left = (this.counts.get(socket) ?? 1) - 1;
-      this.counts.set(socket, left);
-      if (left === 0) this.connections.release(socket);
+      unanswered.delete(response);
+      if (unanswered.size === 0) this.connections.release(socket);
     });
-    if (count <= maxPipelined) return 'allowed';
+    if (unanswered.size <= maxPipelined) return 'allowed';
     // for good: an answer to an earlier one must not let others follow the refused one
     this.refused.add(socket);
     stopReading(socket);
@@ -110,7 +122,7 @@ export class OpenRequests {
     const previous = this.turns.get(socket);
     const answered = new Promise<void>((resolve) => response.once('close', () => resolve()));
     this.turns.set(socket, answered);
-    const isPipelined = (this.counts.get(socket) ?? 0) > 1;
+    const isPipelined = this.unansweredOf(socket).size > 1;
     if (!previous || !isPipelined) return work();
     void previous.then(async () => {
       if (!(await this.pipelined.acquire())) return void socket.destroy();

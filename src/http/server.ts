@@ -58,6 +58,7 @@ export async function listen(
   server.on('connection', (socket: Socket) => {
     connections.add(socket);
     open.delayClose(socket);
+    socket.once('close', () => open.forget(socket));
   });
   server.on('request', (request, response) => {
     const place = open.begin(request, response);

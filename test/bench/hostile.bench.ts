@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { call } from '../e2e/support';
+import { hostileRequests } from '../hostile-requests';
 import { api, stack } from '../stack/client';
 import { pids } from '../stack/pause';
 import { load, residentMb } from './load';
@@ -36,10 +37,10 @@ async function askAs200(): Promise<void> {
 }
 
 async function beside(connections: { loud: number; silent: number }) {
-  const token = await api().accessToken();
-  const what = JSON.stringify({ port: Number(new URL(stack().base_url).port), token, ...connections });
-  const child = spawn(process.execPath, [path.join(__dirname, 'hostile.mjs'), what], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const requests = hostileRequests(await api().accessToken()).map(({ request }) => request);
+  const child = spawn(process.execPath, [path.join(__dirname, 'hostile.mjs')], { stdio: ['pipe', 'pipe', 'inherit'] });
   try {
+    child.stdin.write(`${JSON.stringify({ port: Number(new URL(stack().base_url).port), requests, ...connections })}\n`);
     await once(child.stdout, 'data', { signal: AbortSignal.timeout(60_000) });
     return await measure();
   } finally {

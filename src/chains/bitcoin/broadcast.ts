@@ -1,4 +1,4 @@
-import { type Offered, toRefused, toTrouble, toUnknownRefusal } from '../offer';
+import { type Offered, type Refused, toRefused, toTrouble, toUnknownRefusal, unlessKnown } from '../offer';
 import type { Hex } from '../types';
 import { assertTaken } from './answers';
 import { NodeRefusal, type RpcCall } from './rpc';
@@ -90,13 +90,12 @@ export async function broadcastTo(call: RpcCall, bytes: Hex, id: string, isKnown
   } catch (error) {
     if (!(error instanceof NodeRefusal)) throw error;
     if (!refusalCodes.has(error.code)) return toTrouble(error.code, error.nodeMessage);
-    if (await isKnown()) return { outcome: 'accepted' };
-    return toRefusal(error);
+    return unlessKnown(toRefusal(error), isKnown);
   }
 }
 
 /** The reason is never the node's own message: of words that are not known it has the plain ones. */
-export function toRefusal({ code, nodeMessage }: NodeRefusal): Offered {
+export function toRefusal({ code, nodeMessage }: NodeRefusal): Refused {
   const rejection = rejections.find(({ pattern }) => pattern.test(nodeMessage));
   return rejection ? toRefused(rejection) : toUnknownRefusal(code, nodeMessage);
 }

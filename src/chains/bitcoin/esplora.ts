@@ -3,7 +3,7 @@ import { rpcUrlsVariable } from '../config';
 import { once } from '../endpoints';
 import { NoAnswer } from '../no-answer';
 import { type ObserveCall, observeCalls } from '../observed-calls';
-import { type Offered, toTrouble } from '../offer';
+import { type Offered, toTrouble, unlessKnown } from '../offer';
 import type { ChainDefinition, Hex } from '../types';
 import { assertTaken, readHash, readHashes, readHeader, readHeight, readObject } from './answers';
 import { type BitcoinBackend, feeTarget, type FoundTransaction } from './backend';
@@ -97,7 +97,7 @@ export class EsploraServer implements BitcoinBackend {
     const refusal = readRefusal(response);
     if (!refusal || (response.status !== refused && !refusalCodes.has(refusal.code))) throw failure(response);
     if (!refusalCodes.has(refusal.code)) return toTrouble(refusal.code, refusal.nodeMessage);
-    return (await this.findTransaction(id)) ? { outcome: 'accepted' } : toRefusal(refusal);
+    return unlessKnown(toRefusal(refusal), async () => (await this.findTransaction(id)) !== null);
   }
 
   /** Of an object with the rate for each number of blocks. */

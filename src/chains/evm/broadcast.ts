@@ -1,5 +1,5 @@
 import { keccak256 } from 'viem';
-import { assertUnlimited, type Offered, toRefused, toTrouble, toUnknownRefusal } from '../offer';
+import { assertUnlimited, type Offered, toRefused, toTrouble, toUnknownRefusal, unlessKnown } from '../offer';
 import type { Hex } from '../types';
 import { DoubtfulRefusal } from './batch';
 import { isEndpointTrouble, NodeRefusal, type RpcCall } from './rpc';
@@ -105,8 +105,8 @@ export async function broadcastTo(call: RpcCall, bytes: Hex): Promise<Offered> {
     const isDoubted = refusal !== error && !saidByNodes.test(refusal.nodeMessage);
     if (isDoubted || !rejection) assertUnlimited(refusal.code, refusal.nodeMessage, limitCodes);
     if (isDoubted || (!rejection && isEndpointTrouble(refusal))) return toTrouble(refusal.code, refusal.nodeMessage);
-    if (rejection?.mayBeKnown && (await isKnown(call, keccak256(bytes)))) return { outcome: 'accepted' };
-    return rejection ? toRefused(rejection) : toUnknownRefusal(refusal.code, refusal.nodeMessage);
+    if (!rejection) return toUnknownRefusal(refusal.code, refusal.nodeMessage);
+    return rejection.mayBeKnown ? unlessKnown(toRefused(rejection), () => isKnown(call, keccak256(bytes))) : toRefused(rejection);
   }
 }
 

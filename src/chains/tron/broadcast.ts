@@ -1,4 +1,4 @@
-import { type Offered, toRefused, toUnknownRefusal } from '../offer';
+import { type Offered, type Refused, toRefused, toUnknownRefusal, unlessKnown } from '../offer';
 import type { Hex } from '../types';
 import type { TronNode } from './node';
 
@@ -38,8 +38,13 @@ export async function sendTo(node: TronNode, bytes: Hex, id: string): Promise<Of
   const { result, code, txid } = await node.send(bytes);
   if (txid !== undefined && txid !== id) throw new Error('the answer is about another transaction');
   if (result === true) return { outcome: 'accepted' };
-  if (await node.isKnown(id)) return { outcome: 'accepted' };
-  if (typeof code !== 'string') throw new Error('the node did not take the transaction');
+  const isKnown = () => node.isKnown(id);
+  if (typeof code === 'string') return unlessKnown(toRefusal(code), isKnown);
+  if (await isKnown()) return { outcome: 'accepted' };
+  throw new Error('the node did not take the transaction');
+}
+
+function toRefusal(code: string): Refused {
   const refusal = Object.hasOwn(refusals, code) ? refusals[code] : undefined;
   // the message of the node is no part of it
   if (!refusal) return toUnknownRefusal(/^[A-Z_]{1,40}$/.test(code) ? code : 'unknown', '');

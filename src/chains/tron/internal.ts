@@ -13,6 +13,13 @@ const believedForMs = 10 * 60_000;
 /** Whether an endpoint saves internal transactions; null: what has been looked at is the same with and without. */
 export type Saves = boolean | null;
 
+/** What the receipts of one block with calls of contracts say of the endpoint. */
+export interface ShownCalls {
+  saves: Saves;
+  /** A contract was called that may pass on coins: if the endpoint does not save internal transactions, what it has paid is not seen. */
+  mayPay: boolean;
+}
+
 /** What one endpoint has shown last. */
 export class SeenSaving {
   private saves: Saves = null;
@@ -52,17 +59,20 @@ export function showsSaving(receipts: readonly Receipt[]): Saves {
 }
 
 /**
- * Whether the endpoint is seen to leave out of these blocks what contracts pay. `shown`: of each block from `from` with calls of contracts.
- * @throws EndpointFault where that is so and the chain requires it: another endpoint may save it.
+ * Whether the endpoint leaves out of these blocks what contracts pay, as far as it is seen. `shown`: of each block from `from` with calls of
+ * contracts. Where the chain requires it and nothing is seen, what may be left out is told all the same: to wait for what shows it would stop
+ * a chain on which little happens.
+ * @throws EndpointFault where that is seen and the chain requires it: another endpoint may save it.
  */
 export async function isUntraced(
   node: Shown,
   { requiresTraces }: ChainDefinition,
   from: number,
-  shown: readonly Saves[],
+  shown: readonly ShownCalls[],
 ): Promise<boolean> {
   if (shown.length === 0) return false;
-  const inBlocks = shown.includes(false) ? false : shown.includes(true) || null;
+  const saves = shown.map((block) => block.saves);
+  const inBlocks = saves.includes(false) ? false : saves.includes(true) || null;
   if (!requiresTraces) return inBlocks === false;
   if (inBlocks !== null) node.saving.note(inBlocks);
   else if (node.saving.known === undefined) node.saving.note(await lookBack(node, from));
@@ -71,7 +81,7 @@ export async function isUntraced(
       'traces_missing',
       'no endpoint that answers has internal transactions (vm.saveInternalTx), which the chain requires',
     );
-  return false;
+  return node.saving.known !== true && shown.some(({ mayPay }) => mayPay);
 }
 
 async function lookBack(node: Shown, from: number): Promise<Saves> {

@@ -4,7 +4,7 @@ import type { ChainDefinition, DepositFound } from '../types';
 import type { Block, BlockTransaction, Receipt } from './answers';
 import { toAddress } from './codec/address';
 import { type ForeignTransaction, readForeign } from './foreign';
-import { isUntraced, type Saves, showsSaving } from './internal';
+import { isUntraced, type ShownCalls, showsSaving } from './internal';
 import type { TronNode } from './node';
 import { readTransfer } from './transfer-event';
 
@@ -24,8 +24,8 @@ interface Candidate extends Pick<DepositFound, 'txHash' | 'position' | 'tokenCon
 
 interface Calls {
   candidates: Candidate[];
-  /** Whether the endpoint saves internal transactions, by this block; absent where it has no calls. */
-  shown?: Saves;
+  /** Absent where the block has no calls. */
+  shown?: ShownCalls;
 }
 
 interface Read {
@@ -54,7 +54,7 @@ export async function scanBlocks(
     if (start + more.length <= end) break;
   }
   const scans: BlockScan[] = [];
-  const shown: Saves[] = [];
+  const shown: ShownCalls[] = [];
   for (const block of blocks) {
     const scanned = await scanBlock(node, chain, block, isOurs);
     scans.push(scanned.scan);
@@ -69,7 +69,7 @@ async function scanBlock(
   chain: ChainDefinition,
   block: Block,
   isOurs: IsOurs,
-): Promise<{ scan: BlockScan; shown?: Saves }> {
+): Promise<{ scan: BlockScan; shown?: ShownCalls }> {
   const reads = block.transactions.map((transaction): Read => ({ transaction, does: readForeign(transaction.raw) }));
   const calls = await fetchCalls(node, chain, block, reads);
   const candidates = [
@@ -123,9 +123,13 @@ async function fetchCalls(node: TronNode, chain: ChainDefinition, block: Block, 
   });
   return {
     candidates: succeeding.flatMap((receipt) => [...toTokens(chain, receipt), ...toInternal(receipt)]),
-    shown: showsSaving([...receipts.values()]),
+    shown: { saves: showsSaving([...receipts.values()]), mayPay: succeeding.some((receipt) => mayPay(chain, receipt)) },
   };
 }
+
+/** Tokens of the registry pass nothing on. */
+const mayPay = (chain: ChainDefinition, { contract, hasInternal }: Receipt): boolean =>
+  !hasInternal && (contract === null || !tokenByContract(chain, showAddress(`41${contract}`)));
 
 const toTokens = (chain: ChainDefinition, { id, logs }: Receipt): Candidate[] =>
   logs.flatMap((log, index) => {

@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import { isUuid } from '../../platform/ids';
 
 /** What an operator wants withdrawn from a drained settler. */
 export interface WithdrawalRequest {
@@ -41,6 +42,36 @@ export async function readWithdrawal(manager: EntityManager, withdrawalId: strin
   );
   if (!row) throw new Error(`there is no withdrawal ${withdrawalId}`);
   return row;
+}
+
+/** One that has no transaction. `refused`: why it gets none. */
+export interface UnmadeWithdrawal {
+  settlerId: string;
+  refused: string | null;
+}
+
+/** null: its transaction is there, or nobody has asked for it. */
+export async function findUnmade(manager: EntityManager, withdrawalId: string): Promise<UnmadeWithdrawal | null> {
+  if (!isUuid(withdrawalId)) return null;
+  const [row] = await manager.query<{ settler_id: string; refused: string | null }[]>(
+    `select settler_id, refused from settler_withdrawals w
+      where withdrawal_id = $1 and not exists (select from transactions t where t.tx_id = w.withdrawal_id)`,
+    [withdrawalId],
+  );
+  return row ? { settlerId: row.settler_id, refused: row.refused } : null;
+}
+
+/** Until the end of the database transaction nobody else makes its transaction, or takes the request back. */
+export async function lockRequest(manager: EntityManager, withdrawalId: string): Promise<void> {
+  await manager.query(`select pg_advisory_xact_lock(hashtextextended('withdrawal ' || $1, 0))`, [withdrawalId]);
+}
+
+/** It gets no transaction. What is refused already stays as it is. */
+export async function refuseRequest(manager: EntityManager, withdrawalId: string, reason: string): Promise<void> {
+  await manager.query('update settler_withdrawals set refused = $2 where withdrawal_id = $1 and refused is null', [
+    withdrawalId,
+    reason,
+  ]);
 }
 
 const overtaken =

@@ -7,6 +7,7 @@ import { inTransaction } from '../../platform/database';
 import { GatewayError } from '../../platform/errors';
 import { withdrawalType } from '../../transactions/types';
 import { storeNative } from '../../transfers/accept/store-native';
+import { lockRequest, refuseRequest } from './request';
 
 export interface WithdrawalDependencies {
   database: DataSource;
@@ -54,7 +55,7 @@ async function sendWithdrawal({ database, ...chains }: WithdrawalDependencies, i
   } catch (error) {
     const reason = whyNever(error);
     if (reason === null) throw error;
-    await refuse(database.manager, id, reason);
+    await refuseRequest(database.manager, id, reason);
   }
 }
 
@@ -76,11 +77,11 @@ async function make(
   // another worker has made it
   if (!row) return;
   const chain = registry.find(row.chain);
-  if (!chain) return refuse(manager, id, `chain ${row.chain} is not enabled`);
-  if (!row.is_idle) return refuse(manager, id, 'something of the settler is open');
+  if (!chain) return refuseRequest(manager, id, `chain ${row.chain} is not enabled`);
+  if (!row.is_idle) return refuseRequest(manager, id, 'something of the settler is open');
   const family = getFamily(chain.family);
   const to = family.parseAddress(row.to_address);
-  if (!to) return refuse(manager, id, `${row.to_address} is no address on ${chain.name}`);
+  if (!to) return refuseRequest(manager, id, `${row.to_address} is no address on ${chain.name}`);
   const account = await manager.findOneByOrFail(AccountEntity, { accountId: row.account_id });
   const source = { chain: chain.name, accountId: account.accountId, addressKey: account.addressKey };
   const outputs = [{ recipient: to.address, tokenContract: null, amount: BigInt(row.available) }];
@@ -90,7 +91,7 @@ async function make(
   const most = BigInt(row.available) - feeLocked - (family.minimumBalance ?? 0n);
   const amount = row.amount === null ? most : BigInt(row.amount);
   const { ledger_account_id: assetId } = row;
-  if (assetId === null || amount <= 0n || amount > most) return refuse(manager, id, notEnough);
+  if (assetId === null || amount <= 0n || amount > most) return refuseRequest(manager, id, notEnough);
   await storeNative(manager, {
     ...{ txId: id, transactionType: withdrawalType, chain, account, assetId, to, amount, feeLocked },
     ...{ allowsProgram, needsNoRoom: true },
@@ -100,7 +101,7 @@ async function make(
 /** undefined: it is made or refused. */
 async function findRequested(manager: EntityManager, id: string): Promise<RequestedRow | undefined> {
   // of several workers one makes it
-  await manager.query(`select pg_advisory_xact_lock(hashtextextended('withdrawal ' || $1, 0))`, [id]);
+  await lockRequest(manager, id);
   const [row] = await manager.query<RequestedRow[]>(
     `select w.withdrawal_id, w.settler_id, w.to_address, w.amount, s.chain, s.account_id, l.ledger_account_id,
             coalesce(l.available, 0)::text as available, settler_is_idle(s.settler_id, w.withdrawal_id) as is_idle
@@ -110,8 +111,4 @@ async function findRequested(manager: EntityManager, id: string): Promise<Reques
     [id],
   );
   return row;
-}
-
-async function refuse(manager: EntityManager, id: string, reason: string): Promise<void> {
-  await manager.query('update settler_withdrawals set refused = $2 where withdrawal_id = $1 and refused is null', [id, reason]);
 }

@@ -22,7 +22,7 @@ export function limitUnknown(
   alarms.raise(
     `${txId} ${attempt}`,
     { alert: 'broadcast_refused', chain, tx_id: txId, reason },
-    'every endpoint refuses a transaction, and nothing shows that this passes; it is sent again',
+    'no endpoint takes a transaction, and nothing shows that this passes; it is sent again',
   );
   return { outcome: 'rejected', reason, isUnknown: true };
 }

@@ -13,8 +13,15 @@ const shareOfIdleClients = 1 / 4;
 /** What `take` finds; `for_idle_clients`: only for those that have nothing in flight on the chain. */
 type Room = 'taken' | 'none' | 'for_idle_clients';
 
-/** Of transfers that have started and not ended, by chain. Chains without one are left out. */
-export type CountByChain = (manager: EntityManager) => Promise<Map<string, number>>;
+/** Of transfers that have started and not ended: those of each chain, and of each client on it. */
+export type StartCounts = Map<string, number>;
+export type CountStarts = (manager: EntityManager) => Promise<StartCounts>;
+
+interface CountedRow {
+  chain: string;
+  client_id: string;
+  count: number;
+}
 
 export interface StartLimitSettings {
   /** Transfers of one chain whose workflow is active, but for the part that is added for idle clients. Per chain, so that a chain that is down does not delay the others. */
@@ -31,16 +38,15 @@ export interface StartLimitSettings {
  * running. Counts are cached: transfers that are accepted or started meanwhile can exceed a limit.
  */
 export class StartLimits {
-  /** Starts since the last count of transfers in flight: of each chain, and of each client on it. */
-  private started = new Map<string, number>();
+  /** Starts since the last count of transfers in flight. */
+  private started: StartCounts = new Map();
   private readonly pending = new CachedValue(countPending);
   private readonly behindParked = new CachedValue(findAccountsBehindParked);
   private readonly inFlight = new CachedValue(async (manager) => {
     const startedBefore = new Map(this.started);
     const count = await countInFlight(manager);
     // some may have begun since the first count
-    for (const [chain, waiting] of await this.countIdle(manager))
-      count.set(chain, Math.max(0, (count.get(chain) ?? 0) - waiting));
+    for (const [key, waiting] of await this.countIdle(manager)) count.set(key, Math.max(0, (count.get(key) ?? 0) - waiting));
     for (const [key, starts] of startedBefore) this.add(key, -starts);
     return count;
   }, recountMs);
@@ -48,7 +54,7 @@ export class StartLimits {
   /** @param countIdle those whose signing has not begun and that use no capacity, since they wait for somebody outside */
   constructor(
     private readonly settings: StartLimitSettings,
-    private readonly countIdle: CountByChain,
+    private readonly countIdle: CountStarts,
   ) {}
 
   /** @throws GatewayError unavailable when too many transfers wait for their start, in total or of this client. */
@@ -117,8 +123,8 @@ async function countPending(manager: EntityManager): Promise<Map<string, Pending
 }
 
 /** Transfers that wait for an approval, for the chain or for an operator, also behind another one, are not counted, since they use no capacity. */
-async function countInFlight(manager: EntityManager): Promise<Map<string, number>> {
-  const rows = await manager.query<{ chain: string; client_id: string; count: number }[]>(
+async function countInFlight(manager: EntityManager): Promise<StartCounts> {
+  const rows = await manager.query<CountedRow[]>(
     `with behind as materialized (${accountsBehindParked})
      select chain, client_id, count(*)::int as count from transactions t
       where ended_at is null and is_signed and status in ('PENDING', 'SIGNING')
@@ -126,7 +132,12 @@ async function countInFlight(manager: EntityManager): Promise<Map<string, number
         and not (status = 'PENDING' and transaction_type <> '${authorisationType}' and exists (select from behind b where b.account_id = t.account_id and b.chain = t.chain))
       group by chain, client_id`,
   );
-  const counts = new Map<string, number>();
+  return toStartCounts(rows);
+}
+
+/** Of one row for each client of a chain. */
+export function toStartCounts(rows: readonly CountedRow[]): StartCounts {
+  const counts: StartCounts = new Map();
   for (const { chain, client_id: clientId, count } of rows) {
     counts.set(placeOf(chain, clientId), count);
     counts.set(chain, (counts.get(chain) ?? 0) + count);

@@ -4,7 +4,7 @@ import type { Hex } from '../../chains/types';
 import type { ApprovalResult } from '../../messages/transfer';
 import { type ChainDependencies, getClient } from '../../transfers/dependencies';
 import { recordRefusal, type RefusalReason } from '../../transfers/end/refusals';
-import type { CountByChain } from '../../transfers/start/start-limits';
+import { type CountStarts, toStartCounts } from '../../transfers/start/start-limits';
 import { minLeftMs, settlementTimeLeft } from './time-left';
 
 type Steps = Pick<ChainDependencies, 'database' | 'clients'>;
@@ -79,12 +79,12 @@ async function findApproval(manager: EntityManager, txId: string): Promise<Appro
 }
 
 /** Settlements that wait for what their payers have to approve. */
-export const countSponsored: CountByChain = async (manager) => {
-  const rows = await manager.query<{ chain: string; count: number }[]>(
-    `select t.chain, count(*)::int as count from x402_approvals a join transactions t using (tx_id)
+export const countSponsored: CountStarts = async (manager) => {
+  const rows = await manager.query<{ chain: string; client_id: string; count: number }[]>(
+    `select t.chain, t.client_id, count(*)::int as count from x402_approvals a join transactions t using (tx_id)
       where t.ended_at is null and t.status in ('PENDING', 'SIGNING') and t.signing_begun_at is null
         and not exists (select from workflow_outbox o where o.kind = 'start_transfer' and o.subject_id = t.tx_id)
-      group by t.chain`,
+      group by t.chain, t.client_id`,
   );
-  return new Map(rows.map(({ chain, count }) => [chain, count]));
+  return toStartCounts(rows);
 };

@@ -337,12 +337,30 @@ describeWithBtcd('the client of a Bitcoin chain', () => {
       expect(await having.broadcast(bytes)).toEqual({ outcome: 'accepted' });
     });
 
+    const silent = 'http://127.0.0.1:1';
+
+    test.each<[string, object]>([
+      ['dust', { reason: 'an output is too small to be relayed', passing: 'unknown' }],
+      ['mempool full', { reason: 'the pool of the node is full', passing: 'price' }],
+    ])('refused with "%s" by a node that does not say whether it has it: never for good', async (message, waits) => {
+      const refusing = await through({
+        sendrawtransaction: () => refuse(-26, message),
+        getrawtransaction: () => refuse(-28, 'Loading block index…'),
+      });
+      const taking = await through({ sendrawtransaction: () => id });
+      expect(await client(refusing.url).broadcast(bytes)).toEqual({ outcome: 'waiting', ...waits });
+      expect(await client(refusing.url, taking.url).broadcast(bytes)).toEqual({ outcome: 'accepted' });
+    });
+
     test.each([null, '', 'ab'.repeat(32)])('taken with %j in place of its id: says nothing about it', async (answer) => {
       const odd = await through({ sendrawtransaction: () => answer });
       expect(await client(odd.url).broadcast(bytes)).toMatchObject({
         ...{ outcome: 'waiting', reason: expect.stringMatching(/^no endpoint takes it; they answer: /), passing: 'unknown' },
       });
-      await expect(client(odd.url, 'http://127.0.0.1:1').broadcast(bytes)).rejects.toMatchObject({ code: 'chain_unavailable' });
+      expect(await client(odd.url, silent).broadcast(bytes)).toMatchObject({
+        ...{ outcome: 'waiting', reason: expect.stringMatching(/; not every endpoint answers$/), passing: 'unknown' },
+      });
+      await expect(client(silent).broadcast(bytes)).rejects.toMatchObject({ code: 'chain_unavailable' });
     });
 
     describe('to several nodes:', () => {
@@ -374,13 +392,13 @@ describeWithBtcd('the client of a Bitcoin chain', () => {
       });
     });
 
-    test('a node that is starting says nothing about it: it is waited for where every node has a trouble of its own', async () => {
+    test('a node that is starting says nothing about it: it is waited for, also where another one is silent', async () => {
       const starting = await through({ sendrawtransaction: () => refuse(-28, 'Loading block index…') });
-      expect(await client(starting.url).broadcast(bytes)).toEqual({
-        ...{ outcome: 'waiting', reason: 'refused by the node (code -28): Loading block', passing: 'unknown' },
+      const waits = { outcome: 'waiting', reason: 'refused by the node (code -28): Loading block', passing: 'unknown' };
+      expect(await client(starting.url).broadcast(bytes)).toEqual(waits);
+      expect(await client(starting.url, silent).broadcast(bytes)).toEqual({
+        ...{ ...waits, reason: `${waits.reason}; not every endpoint answers` },
       });
-      const silent = client(starting.url, 'http://127.0.0.1:1');
-      await expect(silent.broadcast(bytes)).rejects.toMatchObject({ code: 'chain_unavailable' });
       const limiting = await asking({ sendrawtransaction: () => refuse(-1, 'rate limit exceeded') });
       await expect(limiting.broadcast(bytes)).rejects.toMatchObject({ code: 'chain_unavailable' });
     });

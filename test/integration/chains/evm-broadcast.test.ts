@@ -26,9 +26,9 @@ async function signed(): Promise<Hex> {
 
 /**
  * Endpoints that refuse with these words, one each, and count what they are sent; then, unless it is left out, one that takes it. `before`: so
- * many others are sent first.
+ * many others are sent first. `silent`: a further endpoint does not answer.
  */
-async function offered(refusals: { code?: number; message: string }[], { last = true, before = 0 } = {}) {
+async function offered(refusals: { code?: number; message: string }[], { last = true, before = 0, silent = false } = {}) {
   const counts = refusals.map(() => 0);
   const proxies = await Promise.all(
     refusals.map(({ code = -32000, message }, index) =>
@@ -43,7 +43,7 @@ async function offered(refusals: { code?: number; message: string }[], { last = 
       ),
     ),
   );
-  const urls = proxies.map(({ url }) => url);
+  const urls = [...proxies.map(({ url }) => url), ...(silent ? ['http://127.0.0.1:1'] : [])];
   try {
     const client = new EvmChainClient(localChain(), last ? [...urls, anvil.url] : urls);
     for (let sent = 0; sent < before; sent += 1) await client.broadcast(await signed());
@@ -107,9 +107,10 @@ test('"nonce too low" is what one node has seen: the next endpoint is asked, and
   expect(counts).toEqual([1, 1]);
 });
 
+const unknown = (reason: string) => ({ outcome: 'waiting', reason, passing: 'unknown' });
+
 describe('words that nobody knows', () => {
   const refusal = { message: 'a sentence that nobody knows' };
-  const unknown = (reason: string) => ({ outcome: 'waiting', reason, passing: 'unknown' });
 
   test('the next endpoint is asked, and it is waited for where none takes it', async () => {
     expect(await offered([refusal, refusal])).toEqual({ outcome: { outcome: 'accepted' }, counts: [1, 1] });
@@ -159,6 +160,14 @@ test('a trouble of its own, of each endpoint: another one may take it; where non
     outcome: { outcome: 'waiting', reason: 'refused by the node (code -32603): Internal error', passing: 'unknown' },
     counts: [1, 1],
   });
+});
+
+test('a trouble of one endpoint, while another one is silent: it waits; nobody is told while all are silent', async () => {
+  const internal = { code: -32603, message: 'Internal error' };
+  expect((await offered([internal], { last: false, silent: true })).outcome).toEqual(
+    unknown('refused by the node (code -32603): Internal error; not every endpoint answers'),
+  );
+  expect((await offered([], { last: false, silent: true })).outcome).toMatchObject({ code: 'chain_unavailable' });
 });
 
 test('what one endpoint calls passing and another for good is refused for good', async () => {

@@ -229,6 +229,20 @@ describe('many connections and requests', () => {
     for (const { socket } of [impatient, other]) socket.destroy();
   });
 
+  test('of a connection that is gone, nothing is left of the requests that did not wait for answers', async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+    const before = timers();
+    for (let count = 0; count < 10; count += 1) {
+      const { socket } = await open(request('/slow').repeat(16));
+      await until(() => answers.length === count + 1);
+      socket.resetAndDestroy();
+    }
+    await until(() => timers() < before + 10);
+    // each request has one until it is answered
+    expect(timers()).toBeLessThan(before + 10);
+    answerAll();
+  });
+
   test('while all have requests, a new one is closed', async () => {
     const busy: Client[] = [];
     for (let count = 0; count < most; count += 1) busy.push(await open(request('/slow')));

@@ -1,6 +1,7 @@
-import type { DataSource } from 'typeorm';
+import type { DataSource, EntityManager } from 'typeorm';
 import { getFamily } from '../../../src/chains/families';
 import { checkWithdrawal, withdrawFromSettler } from '../../../src/cli/settler-withdrawals';
+import { tryCancel } from '../../../src/cli/transfer-dry-run';
 import { SettlerEntity } from '../../../src/settlers/entity';
 import { cancelWithdrawal } from '../../../src/settlers/withdrawals/cancel';
 import { sendRequestedWithdrawals } from '../../../src/settlers/withdrawals/send';
@@ -8,10 +9,11 @@ import type { SigningClaims } from '../../../src/messages/order';
 import { houseClientId } from '../../../src/platform/house';
 import { newId } from '../../../src/platform/ids';
 import { fundAccount, ledgerAccountOf, randomAddress, signAs } from '../../factories';
-import { explain } from '../../explained';
+import { explain, explainFrom } from '../../explained';
 import { openDatabase } from '../../stack/database';
 import { claimsOf } from '../../orders';
 import { createFixture, differences, ether, ethereum, type Fixture, include, prepared, registry } from '../ledger/fixture';
+import { until } from '../transfers/served';
 import { buildSettler } from '../x402/settlement-fixture';
 import { createSettling } from '../x402/settling';
 
@@ -74,6 +76,18 @@ const balance = async () => {
 };
 const row = async (txId: string) =>
   (await query<Record<string, string | null>>('select * from transactions where tx_id = $1', [txId]))[0];
+/** The transaction of a request for half a coin, past the code that makes it. */
+async function insertMade(database: Pick<EntityManager, 'query'>, txId: string, changes: object = {}): Promise<void> {
+  const fields = { to_address: to, to_address_key: to.toLowerCase(), amount: (ether / 2n).toString(), ...changes };
+  await database.query(
+    `insert into transactions (tx_id, client_id, wallet_id, account_id, asset_id, chain, transaction_type, from_address, to_address,
+       to_address_key, token_symbol, decimals, amount, fee_symbol, fee_decimals, fee_locked, status, required_confirmations)
+     select $1, a.client_id, a.wallet_id, a.account_id, l.ledger_account_id, 'ethereum', 'GAS_WITHDRAWAL', a.address, $2, $3, 'ETH', 18,
+       $4, 'ETH', 18, 1, 'PENDING', 1
+       from accounts a join ledger_accounts l using (account_id) where a.account_id = $5`,
+    [txId, fields.to_address, fields.to_address_key, fields.amount, built.account.accountId],
+  );
+}
 const fees = { gasLimit: 21_000n };
 const begin = (txId: string, changes = {}) =>
   settling.ledger.beginSigning({ txId, lastAttempt: 0, kind: 'first', prepared: prepared({ ...fees, ...changes }) });
@@ -248,6 +262,7 @@ test('is made once, whichever workers make it', async () => {
 describe('cancelled by an operator', () => {
   const cancel = (txId: string) =>
     cancelWithdrawal(asOperator, { txId, actor: { type: 'operator', id: 'ann' }, statedReason: 'another destination' });
+  const dryRun = (txId: string) => tryCancel(explainFrom({ database: asOperator }), txId);
   const park = (txId: string) => settling.ledger.parkTransfer({ txId, code: 'not_estimated', reason: 'nobody answers' });
 
   test('while it is parked and nothing of it is signed: everything is there for another one', async () => {
@@ -281,6 +296,112 @@ describe('cancelled by an operator', () => {
     const next = await withdraw();
     expect(await row(next)).toMatchObject({ status: 'PENDING' });
     expect(await differences(fixture)).toEqual([]);
+  });
+
+  describe('before a worker has made it', () => {
+    const refusedOf = async (txId: string) =>
+      (await query<{ refused: string | null }>('select refused from settler_withdrawals where withdrawal_id = $1', [txId]))[0]
+        ?.refused;
+
+    test('it never gets a transaction, whoever was about to make it, and another one can be asked for', async () => {
+      await drain();
+      const { tx_id: txId } = await request({ amount: '0.4' });
+      await expect(request()).rejects.toMatchObject({ code: 'business_error', message: expect.stringContaining(txId) });
+      await cancel(txId);
+      expect(await refusedOf(txId)).toBe('cancelled by ann');
+      expect(
+        await query(
+          `select actor_type, actor_id, outcome, client_id, detail from audit_events where action = 'transfer.cancelled' and subject_id = $1`,
+          [txId],
+        ),
+      ).toEqual([
+        {
+          ...{ actor_type: 'operator', actor_id: 'ann', outcome: 'success', client_id: houseClientId },
+          detail: { status: 'requested', settler_id: settlerId(), stated_reason: 'another destination' },
+        },
+      ]);
+      await send();
+      expect(await row(txId)).toBeUndefined();
+      expect(await balance()).toEqual({ available: ether, locked: 0n });
+      await expect(cancel(txId)).rejects.toMatchObject({
+        ...{ code: 'business_error', message: 'Nothing is withdrawn: cancelled by ann' },
+      });
+      const next = await withdraw();
+      expect(await row(next)).toMatchObject({ status: 'PENDING' });
+      expect(await differences(fixture)).toEqual([]);
+    });
+
+    test('while it is made: it ends in one of the two ways, and holds nothing', async () => {
+      await drain();
+      for (let round = 0; round < 5; round += 1) {
+        const { tx_id: txId } = await request({ amount: '0.4' });
+        await Promise.all([send(), cancel(txId), send()]);
+        await send();
+        const made = await row(txId);
+        expect([made?.status ?? 'not made', await refusedOf(txId)]).toEqual(
+          made ? ['CANCELLED', null] : ['not made', 'cancelled by ann'],
+        );
+        expect(await balance()).toEqual({ available: ether, locked: 0n });
+      }
+      expect(await differences(fixture)).toEqual([]);
+    });
+
+    test('past the lock of the command too: its transaction is not inserted while it is taken back, nor the other way round', async () => {
+      await drain();
+      const { tx_id: txId } = await request({ amount: '0.5' });
+      const take = `update settler_withdrawals set refused = 'x' where withdrawal_id = $1`;
+      const waits = async () =>
+        (await query(`select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`)).length ===
+        1;
+      const undone = new Error('of this test');
+      let taking: Promise<unknown> = Promise.resolve();
+      const inserting = asWorker.transaction(async (manager) => {
+        await insertMade(manager, txId);
+        taking = asOperator.query(take, [txId]);
+        await until('the operator waits', waits);
+        throw undone;
+      });
+      await expect(inserting).rejects.toBe(undone);
+      await taking;
+
+      const { tx_id: next } = await request({ amount: '0.5' });
+      let made: Promise<string> = Promise.resolve('');
+      await asOperator.transaction(async (manager) => {
+        await manager.query(take, [next]);
+        made = insertMade(asWorker, next).then(
+          () => 'made',
+          (error: Error) => error.message,
+        );
+        await until('the worker waits', waits);
+      });
+      expect(await made).toMatch(/not what an operator has asked for/);
+    });
+
+    test('not before the orders of the nodes are compared: it may have been made after a backup', async () => {
+      await drain();
+      const { tx_id: txId } = await request({ amount: '0.4' });
+      const [compared] = await query<{ compared_as: string }>('select compared_as from order_comparison');
+      await query(`update order_comparison set compared_as = 'another'`);
+      await expect(cancel(txId)).rejects.toMatchObject({ code: 'reconcile_required' });
+      await expect(dryRun(txId)).rejects.toMatchObject({ code: 'reconcile_required' });
+      await query('update order_comparison set compared_as = $1', [compared?.compared_as]);
+      expect(await refusedOf(txId)).toBeNull();
+      await cancel(txId);
+    });
+  });
+
+  test('only tried: what it would do is said, and nothing is written', async () => {
+    await drain();
+    const { tx_id: txId } = await request({ amount: '0.4' });
+    expect(await dryRun(txId)).toEqual({ tx_id: txId, status: 'requested', would: expect.stringMatching(/^It never gets/) });
+    await send();
+    expect(await dryRun(txId)).toEqual({ tx_id: txId, status: 'PENDING', would: expect.stringMatching(/^It ends as CANCELLED/) });
+    await begin(txId);
+    await expect(dryRun(txId)).rejects.toMatchObject({ message: expect.stringMatching(/^Signing has begun/) });
+    expect(await row(txId)).toMatchObject({ status: 'SIGNING' });
+    expect(await query(`select from audit_events where action = 'transfer.cancelled' and subject_id = $1`, [txId])).toEqual([]);
+    await expect(dryRun(newId())).rejects.toMatchObject({ code: 'not_found' });
+    await expect(dryRun('somebody')).rejects.toMatchObject({ code: 'not_found' });
   });
 
   test('no more once its signing has begun, whatever asks the database', async () => {
@@ -341,14 +462,16 @@ describe('the database', () => {
       await expect(database.query(insert, values())).rejects.toThrow(/permission denied/);
     const { tx_id: txId } = await request();
     const change = 'update settler_withdrawals set';
-    await expect(asOperator.query(`${change} refused = 'x'`)).rejects.toThrow(/permission denied/);
-    await expect(asWorker.query(`${change} to_address = $1`, [randomAddress()])).rejects.toThrow(/permission denied/);
+    for (const database of [asOperator, asWorker])
+      await expect(database.query(`${change} to_address = $1`, [randomAddress()])).rejects.toThrow(/permission denied/);
+    await expect(asAuthoriser.query(`${change} refused = 'x'`)).rejects.toThrow(/permission denied/);
     await expect(query(`${change} to_address = $1 where withdrawal_id = $2`, [randomAddress(), txId])).rejects.toThrow(
       /written once/,
     );
     await expect(query('delete from settler_withdrawals')).rejects.toThrow(/append-only/);
     await send();
-    await expect(asWorker.query(`${change} refused = 'x' where withdrawal_id = $1`, [txId])).rejects.toThrow(/written once/);
+    for (const database of [asOperator, asWorker])
+      await expect(database.query(`${change} refused = 'x' where withdrawal_id = $1`, [txId])).rejects.toThrow(/written once/);
   });
 
   test('takes no request past the command either, from a settler that is not drained', async () => {
@@ -358,24 +481,6 @@ describe('the database', () => {
   test('has no transaction of the kind without the request of an operator, and none to somewhere else', async () => {
     await drain();
     const { tx_id: txId } = await request({ amount: '0.5' });
-    const copy = (id: string, changes: object) =>
-      asWorker.transaction(async (manager) => {
-        const fields = {
-          tx_id: id,
-          to_address: to,
-          to_address_key: to.toLowerCase(),
-          amount: (ether / 2n).toString(),
-          ...changes,
-        };
-        await manager.query(
-          `insert into transactions (tx_id, client_id, wallet_id, account_id, asset_id, chain, transaction_type, from_address, to_address,
-             to_address_key, token_symbol, decimals, amount, fee_symbol, fee_decimals, fee_locked, status, required_confirmations)
-           select $1, a.client_id, a.wallet_id, a.account_id, l.ledger_account_id, 'ethereum', 'GAS_WITHDRAWAL', a.address, $2, $3, 'ETH', 18,
-             $4, 'ETH', 18, 1, 'PENDING', 1
-             from accounts a join ledger_accounts l using (account_id) where a.account_id = $5`,
-          [fields.tx_id, fields.to_address, fields.to_address_key, fields.amount, built.account.accountId],
-        );
-      });
     const resumed = () =>
       fixture.database.transaction(async (manager) => {
         await manager.query('set local session_replication_role = replica');
@@ -387,8 +492,8 @@ describe('the database', () => {
       [txId, { to_address: other, to_address_key: other.toLowerCase() }],
       [txId, { amount: '1' }],
     ] as const)
-      await expect(copy(id, changes)).rejects.toThrow(/not what an operator has asked for/);
+      await expect(insertMade(asWorker, id, changes)).rejects.toThrow(/not what an operator has asked for/);
     await resumed();
-    await expect(copy(txId, {})).rejects.toThrow(/not what an operator has asked for/);
+    await expect(insertMade(asWorker, txId)).rejects.toThrow(/not what an operator has asked for/);
   });
 });

@@ -1,5 +1,8 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { formatUnits, parseUnits } from 'viem';
+import { EndpointList } from '../../../src/chains/endpoints';
+import { NoAnswer } from '../../../src/chains/no-answer';
+import { offer, toTrouble } from '../../../src/chains/offer';
 import { statusQuery } from '../../../src/messages/progress';
 import { retryUpdate } from '../../../src/messages/transfer';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
@@ -7,7 +10,7 @@ import { verifyLedger } from '../../../src/ledger/verify';
 import { correctReorged } from '../../../src/transfers/confirm/reconcile-reorg';
 import { type FamilyScene, describeFamilies } from '../families/scene';
 import { listAddress } from '../screening/factors';
-import { ServedChain, until } from './served';
+import { ServedChain, until, whenLate } from './served';
 
 jest.setTimeout(120_000);
 
@@ -106,6 +109,24 @@ describeFamilies('transfers', ({ symbol, decimals, amount: worth, newAddress }, 
       await until('sent again', async () => (await fixture.waiting()) === 1);
       await served.ends(txId, 'CONFIRMED');
       expect(await fixture.attempts(txId)).toMatchObject([{ tx_hash: id }]);
+      await booksAgree();
+    });
+
+    test('one endpoint has a trouble of its own, another is silent: parked after its minutes, and goes on once one takes it', async () => {
+      const answers = [() => toTrouble(-32603, 'Internal error'), () => Promise.reject(new NoAnswer('no response in time'))];
+      const endpoints = answers.map((answer) => ({ host: 'node', identify: () => Promise.resolve(), answer }));
+      const list = new EndpointList(fixture.chain, endpoints);
+      const sending = jest
+        .spyOn(fixture.client, 'broadcast')
+        .mockImplementation(() => offer(list, ({ answer }) => Promise.resolve(answer())));
+      await served.serve({ chain: { broadcast: async (input) => whenLate(await fixture.onChain.broadcast(input)) } });
+      const txId = await submit();
+      await until('parked', async () => (await served.status(txId)) === 'NEEDS_ATTENTION');
+      expect(await fixture.transaction(txId)).toMatchObject({ failure_code: 'broadcast_rejected' });
+      expect((await fixture.balance(fixture.alice, symbol)).locked).toBeGreaterThan(amount);
+      sending.mockRestore();
+      await sent(txId);
+      await served.ends(txId, 'CONFIRMED');
       await booksAgree();
     });
   });

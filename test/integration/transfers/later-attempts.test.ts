@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { getFamily } from '../../../src/chains/families';
 import type { Hex, Prepared } from '../../../src/chains/types';
 import { statusQuery, timelineQuery } from '../../../src/messages/progress';
-import { type BroadcastResult, type ChainObservation, chainObservedSignal } from '../../../src/messages/transfer';
+import { type ChainObservation, chainObservedSignal } from '../../../src/messages/transfer';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import { transferWorkflowsOn } from '../../../src/transfers/start/workflows';
 import { toAttemptIntent } from '../../../src/transactions/intent';
@@ -10,7 +10,7 @@ import { prepared } from '../ledger/fixture';
 import { startRpcProxy } from '../chains/rpc-proxy';
 import type { FollowFixture } from '../following/fixture';
 import { listAddress } from '../screening/factors';
-import { booksAgree, type Changes, ether, ServedWorkflows, until } from './served';
+import { booksAgree, type Changes, ether, ServedWorkflows, until, whenLate } from './served';
 
 /** Rare turns of a transfer after its first attempt was signed. */
 
@@ -384,12 +384,6 @@ describe('a lost transaction of the same key has used up the nonce', () => {
     expect(await fixture.client.broadcast(bytes)).toEqual({ outcome: 'accepted' });
     await fixture.mine(fixture.chain.finalityDepth);
   }
-
-  /** As after the five minutes for which what nodes call too late is sent again. */
-  const whenLate = (result: BroadcastResult): BroadcastResult =>
-    result.outcome === 'waiting' && result.passing === 'unknown'
-      ? { outcome: 'rejected', reason: result.reason, isUnknown: true }
-      : result;
 
   /** Serves a chain that has executed the lost transaction when the first attempt is sent. `isLate`: as `whenLate`. */
   async function submitted(changes: Changes = {}, isLate = false): Promise<string> {

@@ -16,7 +16,7 @@ import {
   mainTaskQueue,
   nodeTaskQueue,
 } from '../../../src/messages/task-queues';
-import type { ChainActivities, TransferActivities } from '../../../src/messages/transfer';
+import type { BroadcastResult, ChainActivities, TransferActivities } from '../../../src/messages/transfer';
 import { ChainRegistry } from '../../../src/chains/registry';
 import { ObservationNotifier } from '../../../src/following/observation-notifier';
 import { verifyLedger } from '../../../src/ledger/verify';
@@ -291,6 +291,12 @@ const authoriserOf = ({ ledger }: ChainFixture): AuthoriserActivities => ({
   orderAccountKeyBinding: (input) => ledger.orderAccountKeyBinding(input),
   orderBlacklistPage: (input) => ledger.orderBlacklistPage(input),
 });
+
+/** As after the five minutes for which bytes are sent again that nobody can say of whether they will be taken. */
+export const whenLate = (result: BroadcastResult): BroadcastResult =>
+  result.outcome === 'waiting' && result.passing === 'unknown'
+    ? { outcome: 'rejected', reason: result.reason, isUnknown: true }
+    : result;
 
 export async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
   for (const end = Date.now() + 60_000; Date.now() < end; await new Promise((resolve) => setTimeout(resolve, 50))) {

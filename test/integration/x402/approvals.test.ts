@@ -4,7 +4,8 @@ import { EvmPaymentClient } from '../../../src/chains/evm/payments/client';
 import { exactProxyAddress } from '../../../src/chains/evm/payments/contracts';
 import { Endpoints } from '../../../src/chains/evm/rpc';
 import type { JsonObject } from '../../../src/chains/types';
-import { type CountByChain, StartLimits } from '../../../src/transfers/start/start-limits';
+import { newId } from '../../../src/platform/ids';
+import { type CountStarts, StartLimits } from '../../../src/transfers/start/start-limits';
 import { countSponsored } from '../../../src/x402/settlement/send-approval';
 import { fundAccount, setFeeLevels } from '../../factories';
 import { roomyStartLimits } from '../../ledger';
@@ -187,7 +188,7 @@ describe('a signed approval', () => {
       `select count(*)::int from transactions t where chain = 'base' and is_signed and ended_at is null
           and not exists (select from workflow_outbox o where o.subject_id = t.tx_id)`,
     );
-    const isRoomWith = (countIdle: CountByChain) =>
+    const isRoomWith = (countIdle: CountStarts) =>
       new StartLimits({ ...roomyStartLimits, maxInFlight: started?.count ?? 0 }, countIdle).take(
         fixture.database.manager,
         'base',
@@ -195,6 +196,14 @@ describe('a signed approval', () => {
       );
     expect(await isRoomWith(() => Promise.resolve(new Map()))).toBe('for_idle_clients');
     expect(await isRoomWith(countSponsored)).toBe('taken');
+
+    // nor the place that clients get who have nothing in flight
+    const { manager } = fixture.database;
+    const running = (started?.count ?? 0) - ((await countSponsored(manager)).get('base') ?? 0);
+    const full = new StartLimits({ ...roomyStartLimits, maxInFlight: running + 1 }, countSponsored);
+    expect(await full.take(manager, 'base', newId())).toBe('taken');
+    expect(await full.take(manager, 'base', seller.clientId)).toBe('taken');
+    expect(await full.take(manager, 'base', seller.clientId)).not.toBe('taken');
   });
 
   test.each<[string, string, Partial<SignedApproval>]>([

@@ -1,6 +1,6 @@
 import { EndpointFault, EndpointList, NotEstimated, orNotEstimated } from '../../../src/chains/endpoints';
 import { NoAnswer } from '../../../src/chains/no-answer';
-import { offer, type Offered, toTrouble, toUnknownRefusal } from '../../../src/chains/offer';
+import { offer, type Offered, toRefused, toTrouble, toUnknownRefusal, unlessKnown } from '../../../src/chains/offer';
 import { loadRegistry } from '../../../src/chains/registry';
 
 const chain = loadRegistry('local', ['ethereum']).get('ethereum');
@@ -47,6 +47,7 @@ describe('the endpoint that has taken bytes', () => {
   test.each<[string, Offered, string]>([
     ['that the one before was behind for: it is asked first from now on', view, 'b'],
     ['that the one before has seen the end of: it may be behind, and is not', late, 'a'],
+    ['that the one before has seen the end of, and cannot be asked for: the same', { ...late, isTrouble: true }, 'a'],
   ])('%s', async (_, refusal, first) => {
     const list = listOf('a', 'b');
     const say = ({ hash }: { hash: string | null }): Offered => (hash === 'a' ? refusal : { outcome: 'accepted' });
@@ -62,6 +63,8 @@ describe('bytes that no endpoint takes', () => {
   const silent = new NoAnswer('no response in time');
   const unread = new TypeError('Cannot read 0xsecret');
   const other = new Error('the answer is about another transaction');
+  const full = { outcome: 'waiting', reason: 'the pool of the node is full', passing: 'price' } as const;
+  const notAll = 'not every endpoint answers';
   const odd = {
     ...{ outcome: 'waiting', passing: 'unknown' },
     reason: 'no endpoint takes it; they answer: the answer cannot be read; the answer is about another transaction',
@@ -77,16 +80,23 @@ describe('bytes that no endpoint takes', () => {
       { outcome: 'waiting', reason: 'refused by the node (code -32000): Oops', passing: 'unknown' },
     ],
     ['one has a trouble, and one takes them', [trouble, { outcome: 'accepted' }], { outcome: 'accepted' }],
+    ['one has a trouble, and one does not answer', [trouble, silent], { ...waits, reason: `${waits.reason}; ${notAll}` }],
+    [
+      'one has an answer that nobody can read, and one does not answer',
+      [silent, unread],
+      { ...waits, reason: `no endpoint takes it; they answer: the answer cannot be read; ${notAll}` },
+    ],
+    [
+      'one has a trouble, and one refuses them but does not say whether it has them: its words are known',
+      [trouble, { ...full, mayTakeElsewhere: true, isTrouble: true }],
+      full,
+    ],
   ])('%s', async (_, answers, outcome) => {
     expect(await offerTo(answers)).toEqual(outcome);
   });
 
-  test.each<[string, (Offered | Error)[]]>([
-    ['one has a trouble, and one does not answer', [trouble, silent]],
-    ['one has an answer that nobody can read, and one does not answer', [silent, unread]],
-    ['none answers', [silent, silent]],
-  ])('%s: nobody knows what has become of them', async (_, answers) => {
-    await expect(offerTo(answers)).rejects.toMatchObject({ code: 'chain_unavailable' });
+  test('none answers: nobody knows what has become of them, and nobody is to be told', async () => {
+    await expect(offerTo([silent, silent])).rejects.toMatchObject({ code: 'chain_unavailable' });
   });
 
   const offerTo = (answers: (Offered | Error)[]) => {
@@ -98,6 +108,27 @@ describe('bytes that no endpoint takes', () => {
 
   test.each(['rate limit exceeded', 'Too Many Requests'])('"%s" is no trouble: the endpoint has said nothing', (message) => {
     expect(() => toTrouble(-32603, message)).toThrow(new NoAnswer('the endpoint limits requests'));
+  });
+});
+
+describe('bytes that an endpoint refuses, and may have', () => {
+  const late = toRefused({ reason: 'nonce too low', passing: 'unknown', hasSeenMore: true });
+  const bad = toRefused({ reason: 'bad signature' });
+  const fails = () => Promise.reject(new NoAnswer('no response in time'));
+
+  test('are accepted where it has them, and refused where it has not', async () => {
+    expect(await unlessKnown(late, () => Promise.resolve(true))).toEqual({ outcome: 'accepted' });
+    expect(await unlessKnown(bad, () => Promise.resolve(true))).toEqual({ outcome: 'accepted' });
+    expect(await unlessKnown(late, () => Promise.resolve(false))).toEqual(late);
+    expect(await unlessKnown(bad, () => Promise.resolve(false))).toEqual(bad);
+  });
+
+  test('where it does not say, it has a trouble: others are asked, those that take them may lag, and nothing is refused for good', async () => {
+    expect(await unlessKnown(late, fails)).toEqual({ ...late, isTrouble: true });
+    expect(await unlessKnown(bad, fails)).toEqual({
+      ...{ outcome: 'waiting', reason: 'bad signature', passing: 'unknown' },
+      ...{ mayTakeElsewhere: true, hasSeenMore: true, isTrouble: true },
+    });
   });
 });
 

@@ -18,8 +18,8 @@ const own =
 interface Node {
   /** How it is asked. */
   isBatch?: boolean;
-  /** It knows the transaction. */
-  isKnown?: boolean;
+  /** It knows the transaction; `silent`: it does not say. */
+  isKnown?: boolean | 'silent';
   /** How it answers what it refuses. */
   asArray?: boolean;
 }
@@ -30,6 +30,7 @@ async function broadcast(status: number, say: Say, { isBatch = true, isKnown = f
     const requests = [JSON.parse(body) as Asked | Asked[]].flat();
     const isSent = requests.some(({ method }) => method === 'eth_sendRawTransaction');
     const said = requests.map((asked) => (isSent ? say(asked) : { id: asked.id, result: isKnown ? {} : null }));
+    if (!isSent && isKnown === 'silent') return Promise.reject(new NoAnswer('no response in time'));
     const isList = isSent ? asArray : isBatch;
     return Promise.resolve({ status: isSent ? status : 200, text: JSON.stringify(isList ? said : said[0]) });
   };
@@ -56,6 +57,14 @@ describe.each([400, 500])('HTTP %d', (status) => {
     'with "%s", of bytes that the node knows: it has them',
     async (message) => expect(await broadcast(status, own(message), { isKnown: true })).toEqual(taken),
   );
+});
+
+test('"nonce too low" of a node that does not say whether it has the transaction: it has seen more than one that takes it all the same', async () => {
+  for (const isBatch of [true, false])
+    expect(await broadcast(200, own('nonce too low'), { isBatch, isKnown: 'silent' })).toEqual({
+      ...{ outcome: 'waiting', reason: 'nonce too low: another transaction has used it', passing: 'unknown' },
+      ...{ mayTakeElsewhere: true, hasSeenMore: true, isTrouble: true },
+    });
 });
 
 /** What counts once every endpoint answers, and none says more. */

@@ -184,7 +184,8 @@ describe('what nodes say of a transaction', () => {
   const bytes = '0x0a0105' as const;
   const txid = createHash('sha256').update(Buffer.from('05', 'hex')).digest('hex');
   const first = genesis(nile.genesisHash);
-  const refusing = (code: string, known: object = {}) => stub(first, { code, txid, message: '' }, known);
+  /** `known`: what it says of the transaction then; a number is a status. */
+  const refusing = (code: string, known: object | number = {}) => stub(first, { code, txid, message: '' }, known);
   const accepting = () => stub(first, { result: true, txid });
   const send = async (...stubs: Promise<Stub>[]) =>
     new TronChainClient(
@@ -228,7 +229,8 @@ describe('what nodes say of a transaction', () => {
     const failing = () => stub(first, { Error: 'class java.lang.NullPointerException' }, {});
     expect(await send(failing(), accepting())).toEqual({ outcome: 'accepted' });
     expect(await send(failing(), failing())).toEqual(unusable('the node refused the request'));
-    await expect(send(failing(), stub(first, 500))).rejects.toMatchObject({ code: 'chain_unavailable' });
+    expect(await send(failing(), stub(first, 500))).toEqual(unusable('the node refused the request; not every endpoint answers'));
+    await expect(send(stub(first, 500))).rejects.toMatchObject({ code: 'chain_unavailable' });
   });
 
   test.each(['TAPOS_ERROR', 'TRANSACTION_EXPIRATION_ERROR', 'DUP_TRANSACTION_ERROR'])(
@@ -245,10 +247,22 @@ describe('what nodes say of a transaction', () => {
     expect(await send(refusing(code, { txID: txid }))).toEqual({ outcome: 'accepted' });
   });
 
+  test('a refusal of a node that does not say whether it has it is a trouble: it is never one for good', async () => {
+    expect(await send(refusing('SIGERROR', 500), accepting())).toEqual({ outcome: 'accepted' });
+    expect(await send(refusing('SIGERROR', 500), stub(first, 500))).toEqual({
+      ...{ outcome: 'waiting', reason: 'the signature was refused; not every endpoint answers', passing: 'unknown' },
+    });
+    expect(await send(refusing('SERVER_BUSY', 500))).toEqual({
+      ...{ outcome: 'waiting', reason: 'too many transactions wait at the node', passing: 'view' },
+    });
+  });
+
   test('an answer about another transaction is none', async () => {
     const other = () => stub(first, { result: true, txid: 'ab'.repeat(32) });
     expect(await send(other())).toEqual(unusable('the answer is about another transaction'));
-    await expect(send(other(), stub(first, 500))).rejects.toMatchObject({ code: 'chain_unavailable' });
+    expect(await send(other(), stub(first, 500))).toEqual(
+      unusable('the answer is about another transaction; not every endpoint answers'),
+    );
   });
 });
 

@@ -165,7 +165,7 @@ describe('an endpoint without internal transactions', () => {
     await expect(scan(one, plain)).rejects.toMatchObject(missing);
   });
 
-  test('is not seen where no block around shows it: then it is looked for again after ten minutes', async () => {
+  test('is not seen where no block around shows it: what may be missing is told, and it is looked for again after ten minutes', async () => {
     const forwarder = await newForwarder();
     const quiet = (await head()) + 1;
     await forward(forwarder, 7n);
@@ -174,13 +174,20 @@ describe('an endpoint without internal transactions', () => {
     const one = connectTron(chain, ['bare'], { now: () => now });
     const requests = async () => {
       const before = await asked('bare');
-      expect(await scan(one, quiet)).toEqual({ paid: [] });
+      expect(await scan(one, quiet)).toEqual({ paid: [], isUntraced: true });
       return (await asked('bare')) - before;
     };
     await scan(one, quiet - 1);
     expect([await requests(), await requests()]).toEqual([12, 2]);
     now += 10 * 60_000;
     expect(await requests()).toBe(12);
+  });
+
+  test('is not told of where tokens of the registry alone were called: they pass nothing on', async () => {
+    const called = (await head()) + 1;
+    await chain.include(chain.call(alice, token, transferData(bob, 9n)), alice);
+    await solidify();
+    expect(await scan(connectTron(chain, ['bare']), called)).toEqual({ paid: [9n] });
   });
 
   test('is told where the chain does not require them', async () => {

@@ -62,7 +62,7 @@ test('what moves money, or lets it move, can be tried without doing it, and `rec
   const tried = [...commands.keys()].filter((name) => optionsOf(name).includes('--dry-run'));
   expect(tried.sort()).toEqual([
     ...['account accept-count', 'asset unfreeze', 'migrate', 'settlers withdraw'],
-    ...['transfers abandon', 'transfers redo', 'transfers retry', 'utxo consolidate'],
+    ...['transfers abandon', 'transfers cancel', 'transfers redo', 'transfers retry', 'utxo consolidate'],
   ]);
   expect(optionsOf('reconcile')).toContain('--apply');
 });
