@@ -351,9 +351,15 @@ describe('Sessions', () => {
   test('a key of which a stopping node has its share is stored; within the time that it has', async () => {
     let letGo: () => void = () => undefined;
     const gate = new Promise<void>((resolve) => (letGo = resolve));
-    net.storing = (self) => (self === 1 ? gate : Promise.resolve());
+    const reached = new Promise<void>((resolve) => {
+      net.storing = (self) => {
+        if (self !== 1) return Promise.resolve();
+        resolve();
+        return gate;
+      };
+    });
     const stored = net.initiate(1, all);
-    await after(50);
+    await reached;
     const drained = net.at(1).drain(60_000);
     await after(20);
     letGo();
