@@ -50,10 +50,13 @@ export function untilCancelled<T extends object>(activities: T, reason: string):
   const wrapped = Object.entries(activities).map(([name, run]: [string, ActivityFunction]) => [
     name,
     (input: never) => {
-      const cancelled = Context.current().cancelled.catch(() => {
+      const ended = run(input);
+      const cancelled = Context.current().cancelled.catch((error: Error) => {
+        // with any other reason, such as a time-out, Temporal waits for nothing: its place here is taken until the work ends
+        if (error.message !== 'WORKER_SHUTDOWN') return ended;
         throw new GatewayError('signers_unavailable', reason);
       });
-      return Promise.race([run(input), cancelled]);
+      return Promise.race([ended, cancelled]);
     },
   ]);
   return Object.fromEntries(wrapped) as T;

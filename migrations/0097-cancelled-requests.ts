@@ -39,9 +39,23 @@ begin
   end if;
   return new;
 end $$;
+
+-- What the database has as asked for when it is opened anew may have been taken back, or done, after the backup that it comes from.
+create function refuse_older_withdrawals() returns trigger language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  update settler_withdrawals w
+     set refused = 'the database was started or restored after this was asked for: look at what the settler has, and ask anew'
+   where refused is null and not exists (select from transactions t where t.tx_id = w.withdrawal_id);
+  return null;
+end $$;
+create trigger order_comparison_older_withdrawals after update of compared_as on order_comparison for each row
+  when (old.compared_as is distinct from new.compared_as and new.compared_as = database_incarnation()) execute function refuse_older_withdrawals();
 `;
 
-/** Withdrawals from settlers that are asked for and not made yet are cancelled by operators too. */
+/**
+ * Withdrawals from settlers that are asked for and not made yet are cancelled by operators too, and refused when the database is compared with
+ * the signing nodes for the first time after its start or restore.
+ */
 export class CancelledRequests0097 implements MigrationInterface {
   readonly name = 'CancelledRequests1700000000097';
 

@@ -77,10 +77,9 @@ async function reconcileAlone(options: ReconcileOptions): Promise<Reconciliation
   const { orders, unverified, nodes, shown } = await findMissingOrders({ ...options, needed }, after);
   const started = apply ? await startInterrupted(options) : [];
   const subjects = bySubject(orders);
-  const missing = subjects.map(({ id }) => id);
   const results = new Map<string, Reconciled>();
   const rebuild = async (subject: Subject) => {
-    const row = await reconcileSubject({ ...options, missing }, subject);
+    const row = await reconcileSubject(options, subject);
     results.set(subject.id, row);
     if (row.result === 'rebuilt' && apply) started.push(...(await start(options, subject.id)));
   };
@@ -94,7 +93,7 @@ async function reconcileAlone(options: ReconcileOptions): Promise<Reconciliation
   for (const subject of subjects) {
     const row = results.get(subject.id);
     if (row?.result === 'not rebuilt' && isAccepted(acceptMissing, row))
-      results.set(subject.id, await acceptAsMissing({ ...options, missing }, subject, row.reason));
+      results.set(subject.id, await acceptAsMissing(options, subject, row.reason));
   }
   const rows = [...results.values()];
   for (const order of unverified) rows.push(await acceptUnverified(options, order));

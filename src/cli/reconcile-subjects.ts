@@ -7,7 +7,6 @@ import { storeShownOrder } from '../orders/store-order';
 import { inTransaction } from '../platform/database';
 import { ConfigError } from '../platform/config';
 import { GatewayError } from '../platform/errors';
-import { refuseOvertaken } from '../settlers/withdrawals/request';
 import { type CountUsed, findUsedOrdinals, recordUsedOrdinals, type UsedOrdinals } from '../transfers/rebuild/missing-ordinals';
 import { type KnownOrder, NotCovered, type RebuildDependencies, rebuildTransfer } from '../transfers/rebuild/rebuild';
 import { withReason } from './confirmation';
@@ -38,8 +37,6 @@ interface Options extends RebuildDependencies {
   database: DataSource;
   apply: boolean;
   acceptMissing: AcceptMissing;
-  /** Ids of all subjects of the run. */
-  missing: readonly string[];
   statedReason?: string | undefined;
   countUsed: CountUsed;
 }
@@ -62,7 +59,6 @@ export async function reconcileSubject({ apply, ...deps }: Options, { id, orders
   const work = async (manager: EntityManager) => {
     if (isTransfer) await rebuildTransfer(manager, deps, transfer);
     else note = await recordKeyOrders(manager, orders);
-    await refuseWithdrawals(manager, deps, { id, orders });
     await record(manager, 'orders.rebuilt', { id, orders });
   };
   try {
@@ -93,28 +89,13 @@ export async function acceptAsMissing(options: Options, subject: Subject, reason
   await inEither(options.database, options.apply, async (manager) => {
     for (const { claims } of orders) await storeShownOrder(manager, claims, null);
     await recordUsedOrdinals(manager, used);
-    await refuseWithdrawals(manager, options, subject);
     await record(manager, 'orders.accepted_as_missing', subject, { reason, ...withReason(options.statedReason) });
   });
   return { subject: id, orders: orders.length, result: 'accepted as missing', reason, waitsFor: null };
 }
 
-/** Those that the backup has as requested of settlers that have signed something since. */
-async function refuseWithdrawals(
-  manager: EntityManager,
-  { registry, getFamily, missing }: Pick<Options, 'registry' | 'getFamily' | 'missing'>,
-  { id, orders }: Subject,
-): Promise<void> {
-  const others = missing.filter((other) => other !== id);
-  for (const { claims } of signingOrders(orders)) {
-    const chain = registry.findByCaip2(claims.chain);
-    const from = chain && getFamily(chain.family).parseAddress(claims.from);
-    if (from) await refuseOvertaken(manager, { chain: chain.name, addressKey: from.key }, others);
-  }
-}
-
 /** What no key of ORDER_KEYS opens: an order of a key that is not in it any more, or a lie of its node. */
-export async function acceptUnverified(options: Omit<Options, 'missing'>, order: UnverifiedOrder): Promise<Reconciled> {
+export async function acceptUnverified(options: Options, order: UnverifiedOrder): Promise<Reconciled> {
   const { database, apply, acceptMissing, statedReason } = options;
   const nodes = order.nodes.join(' and ');
   // in a form of its own: the id is what a node claims, and may be that of a transfer

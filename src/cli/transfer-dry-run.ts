@@ -24,11 +24,11 @@ export async function tryTransferAct(sources: ExplainSources, txId: string, act:
 /** The same of `cancel`, also for a withdrawal that is asked for and not made. @throws GatewayError as tryTransferAct; reconcile_required. */
 export async function tryCancel(sources: ExplainSources, txId: string): Promise<Row> {
   const { manager } = sources.database;
+  await assertOrdersCompared(manager);
   const request = await findUnmade(manager, txId);
   if (!request) return tryTransferAct(sources, txId, 'cancel');
   const refused = whyRequestNotCancelled(request);
   if (refused) throw refused;
-  await assertOrdersCompared(manager);
   const effect = 'It never gets a transaction, and holds nothing; another withdrawal of its settler can be asked for then';
   return { tx_id: txId, status: 'requested', would: effect };
 }

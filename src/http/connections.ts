@@ -125,6 +125,8 @@ export class OpenRequests {
     const isPipelined = this.unansweredOf(socket).size > 1;
     if (!previous || !isPipelined) return work();
     void previous.then(async () => {
+      // all that wait behind one another on a connection that is gone are told at once
+      if (socket.destroyed) return;
       if (!(await this.pipelined.acquire())) return void socket.destroy();
       if (!socket.destroyed) work();
       if (!socket.destroyed) await Promise.race([answered, delay(this.limits.place, undefined, { ref: false })]);

@@ -199,6 +199,8 @@ export class SessionManager {
       if (answer.statement) task.onStatement?.(answer.statement);
       roster.set(party, answer.randomness);
     }
+    // given up meanwhile: the others are told that, and no roster
+    session.assertRunning();
     session.agree(roster);
     if (session.others.length > 1) await Promise.all(session.others.map((party) => link.roster(party, handle, roster)));
     return undefined;

@@ -41,6 +41,6 @@ export function workerJobs(parts: Parts): PeriodicJob[] {
       everyMs: 1_000,
       run: () => sendRequestedWithdrawals({ database, registry, getFamily }),
     },
-    { name: 'add up what lists have', everyMs: 10_000, run: () => foldListCounts(database) },
+    { name: 'add up changes of list counts', everyMs: 10_000, run: () => foldListCounts(database) },
   ];
 }

@@ -105,8 +105,8 @@ export class BitcoinChainClient implements ChainClient {
       await sendMissing(node, ancestors);
       const said = await node.send(bytes, id);
       if (said.outcome !== 'waiting' || said.passing === 'unknown' || ancestors.length === 0) return said;
-      const { outcome, reason, mayTakeElsewhere } = said;
-      return { outcome, reason, mayTakeElsewhere };
+      const { outcome, reason, mayTakeElsewhere, hasSeenMore, isTrouble } = said;
+      return { outcome, reason, mayTakeElsewhere, ...(hasSeenMore && { hasSeenMore }), ...(isTrouble && { isTrouble }) };
     });
   }
 

@@ -73,25 +73,3 @@ export async function refuseRequest(manager: EntityManager, withdrawalId: string
     reason,
   ]);
 }
-
-const overtaken =
-  'the database was restored, and the settler has signed something since this was asked for: look at what it has, and ask anew';
-
-/**
- * Refuses what was asked for of a settler and has no transaction, once an order is known that its address has got after the backup. A settler
- * gets no order for anything else while a withdrawal of it waits: so it was refused, or its own transaction is the one that is missing.
- * `stillMissing`: of these an order is known, and they may be rebuilt yet.
- */
-export async function refuseOvertaken(
-  manager: EntityManager,
-  { chain, addressKey }: { chain: string; addressKey: string },
-  stillMissing: readonly string[],
-): Promise<void> {
-  await manager.query(
-    `update settler_withdrawals w set refused = $3 from settlers s
-      where s.settler_id = w.settler_id and (s.chain, s.address_key) = ($1, $2) and w.refused is null
-        and w.withdrawal_id::text <> all ($4::text[])
-        and not exists (select from transactions t where t.tx_id = w.withdrawal_id)`,
-    [chain, addressKey, overtaken, stillMissing],
-  );
-}

@@ -11,13 +11,13 @@ import { loadAttempts } from '../load-attempts';
 import { enterSubmitted, markSubmitted, recordSigned } from '../sign/record-signed';
 import { markBroadcast } from '../sign/store-attempt';
 import { sendAttempt } from './send-attempt';
-import { limitUnknown } from './unknown-refusal';
+import type { UnknownRefusals } from './unknown-refusal';
 
-export type BroadcastDependencies = ObserveDependencies & Pick<TransferDependencies, 'getFamily'>;
+export type BroadcastDependencies = ObserveDependencies &
+  Pick<TransferDependencies, 'getFamily'> & { unknownRefusals: UnknownRefusals };
 
 /** What is sent, unless the result says why nothing is. */
-type Found =
-  { outcome: 'signed'; transfer: TransactionEntity; signed: SignedAttempt['signed']; signedAt: Date } | BroadcastResult;
+type Found = { outcome: 'signed'; transfer: TransactionEntity; signed: SignedAttempt['signed'] } | BroadcastResult;
 
 /**
  * Stores what nodes have signed, sends the stored bytes, the only thing that is ever sent, and makes the transfer SUBMITTED. Each of
@@ -35,9 +35,10 @@ export async function broadcastAttempt(
     ? await inTransaction(deps.database, (locked) => record(deps, locked, { txId, attempt, ...signatures }))
     : await findStored(deps, { txId, attempt });
   if (found.outcome !== 'signed') return found;
-  const { transfer, signed, signedAt } = found;
-  const sent = await sendAttempt(manager, getClient(deps, transfer.chain), txId, { attempt, signed });
-  if (sent.outcome !== 'accepted') return limitUnknown(deps, transfer, { attempt, signedAt }, sent);
+  const { transfer, signed } = found;
+  const answered = await sendAttempt(manager, getClient(deps, transfer.chain), txId, { attempt, signed });
+  const sent = deps.unknownRefusals.limit(transfer, attempt, answered);
+  if (sent.outcome !== 'accepted') return sent;
   const { status } = await markSubmitted(deps, transfer, { attempt, id: signed.id });
   return { outcome: 'accepted', hash: signed.id, status };
 }
@@ -85,11 +86,11 @@ async function judge(
   manager: EntityManager,
   transfer: TransactionEntity,
   { isAbandoned }: Attempts,
-  { kind, signed, signedAt, isBroadcast, inclusion }: Attempt,
+  { kind, signed, isBroadcast, inclusion }: Attempt,
 ): Promise<Found> {
   if (kind !== 'cancellation') {
     if (isAbandoned) return { outcome: 'withheld' };
     if (!isBroadcast && !inclusion && (await isBlacklisted(manager, toDestination(transfer)))) return { outcome: 'blacklisted' };
   }
-  return signed ? { outcome: 'signed', transfer, signed, signedAt: signedAt ?? new Date() } : { outcome: 'unsigned', kind };
+  return signed ? { outcome: 'signed', transfer, signed } : { outcome: 'unsigned', kind };
 }

@@ -238,9 +238,9 @@ describe('is refused', () => {
   });
 });
 
-test('is neither made nor refused before the orders of the nodes are compared: it may have been sent after a backup', async () => {
+test('is neither made nor refused before the orders of the nodes are compared, and refused then: it may have been sent after a backup', async () => {
   await drain();
-  const { tx_id: txId } = await request({ amount: '1' });
+  const { tx_id: txId } = await request({ amount: '0.1' });
   const refused = async () => (await query('select refused from settler_withdrawals where withdrawal_id = $1', [txId]))[0];
   const [compared] = await query<{ compared_as: string }>('select compared_as from order_comparison');
   await query(`update order_comparison set compared_as = 'another'`);
@@ -248,7 +248,8 @@ test('is neither made nor refused before the orders of the nodes are compared: i
   expect(await refused()).toEqual({ refused: null });
   await query('update order_comparison set compared_as = $1', [compared?.compared_as]);
   await send();
-  expect(await refused()).toEqual({ refused: expect.stringMatching(/does not have the amount/) });
+  expect(await refused()).toEqual({ refused: expect.stringMatching(/was started or restored after this was asked for/) });
+  expect(await query('select from transactions where tx_id = $1', [txId])).toEqual([]);
 });
 
 test('is made once, whichever workers make it', async () => {
@@ -385,8 +386,7 @@ describe('cancelled by an operator', () => {
       await expect(cancel(txId)).rejects.toMatchObject({ code: 'reconcile_required' });
       await expect(dryRun(txId)).rejects.toMatchObject({ code: 'reconcile_required' });
       await query('update order_comparison set compared_as = $1', [compared?.compared_as]);
-      expect(await refusedOf(txId)).toBeNull();
-      await cancel(txId);
+      expect(await refusedOf(txId)).toMatch(/was started or restored after this was asked for/);
     });
   });
 

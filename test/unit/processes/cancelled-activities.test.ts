@@ -27,3 +27,15 @@ test('one that ends before answers as it does otherwise', async () => {
   expect(await new MockActivityEnvironment().run(activities.answer)).toBe(7);
   await expect(new MockActivityEnvironment().run(activities.refuse)).rejects.toMatchObject({ type: 'order_refused' });
 });
+
+test('one whose time is over takes its place until its work ends', async () => {
+  let end: (value: number) => void = () => undefined;
+  const activities = served({ wait: () => new Promise<number>((resolve) => (end = resolve)) });
+  const environment = new MockActivityEnvironment();
+  const ended = environment.run(activities.wait);
+  environment.cancel('TIMED_OUT');
+  const first = await Promise.race([ended, new Promise((resolve) => setTimeout(() => resolve('still works'), 50))]);
+  expect(first).toBe('still works');
+  end(7);
+  expect(await ended).toBe(7);
+});
