@@ -1,7 +1,7 @@
 import { constants } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
 import { printable } from '../platform/printable';
@@ -53,6 +53,8 @@ type Route = [
 export class TransportServer {
   private readonly server: Server;
   private readonly connections: Connections;
+  /** All of them, also those whose handshake has not ended. */
+  private readonly sockets = new Set<Socket>();
 
   constructor(private readonly options: TransportServerOptions) {
     const { identity } = options;
@@ -72,6 +74,10 @@ export class TransportServer {
     });
     this.server.maxConnections = maxConnections;
     this.connections = new Connections(this.server, identity, options.logger);
+    this.server.on('connection', (socket: Socket) => {
+      this.sockets.add(socket);
+      socket.once('close', () => this.sockets.delete(socket));
+    });
     this.server.on('request', (request, response) => void this.handle(request, response));
     this.server.on('tlsClientError', (error) => options.logger.warn({ reason: error.message }, 'refused a connection'));
   }
@@ -85,10 +91,11 @@ export class TransportServer {
     return this.server.address() as AddressInfo;
   }
 
+  /** `closeAllConnections` leaves those in a handshake, which a peer that has nothing more to say keeps open for half a minute then. */
   async close(): Promise<void> {
     await new Promise<void>((resolve) => {
       this.server.close(() => resolve());
-      this.server.closeAllConnections();
+      for (const socket of this.sockets) socket.destroy();
     });
   }
 

@@ -11,12 +11,16 @@ import type { NodeIndex } from '../../../src/messages/nodes';
 import { deriveSessionId, type SessionParams } from '../../../src/mpc/session-params';
 import { signStatement, type SignedStatement } from '../../../src/mpc/statement';
 import { TransportClient } from '../../../src/mpc/transport-client';
+import { TransportServer, type TransportServerOptions } from '../../../src/mpc/transport-server';
+import { createLogger } from '../../../src/platform/logging';
 import { claimsOf, forgeOrder, orderHead, signOrder } from '../../orders';
 import { createGroup } from './certificates';
 import { DishonestEngine } from './engines';
 import { Group, localRegistry } from './group';
 import { client, orderedTransfer, recipient, stranger, toRequest } from './transactions';
 import { newKeyPair } from '../../keys';
+
+const noService = { service: {}, archive: {} } as Pick<TransportServerOptions, 'service' | 'archive'>;
 
 describe('a node among peers it does not trust', () => {
   let group: Group;
@@ -256,6 +260,30 @@ describe('a node among peers it does not trust', () => {
         for (const socket of sockets) socket.destroy();
       }
       expect(await attacker.ping(2)).toBe(true);
+    });
+
+    test('a connection whose handshake is under way when the server closes does not keep it, although its peer leaves it open', async () => {
+      const logger = createLogger('test', 'silent');
+      const identity = new Identity(group.files.nodes[2]);
+      const server = new TransportServer({ identity, host: '127.0.0.1', port: 0, ...noService, logger });
+      const { port } = await server.listen();
+      const { key: own, cert, ca } = group.files.nodes[1];
+      const raw = connect({ host: '127.0.0.1', port });
+      raw.on('error', () => undefined);
+      await new Promise((resolve) => raw.once('connect', resolve));
+      // the server has accepted it
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      let isClosed = false;
+      const closed = server.close().then(() => (isClosed = true));
+      const socket = connectTls({ socket: raw, key: own, cert, ca, checkServerIdentity: () => undefined });
+      socket.on('error', () => undefined);
+      try {
+        for (let tries = 0; !isClosed && tries < 200; tries += 1) await new Promise((resolve) => setTimeout(resolve, 50));
+        expect(isClosed).toBe(true);
+      } finally {
+        socket.destroy();
+        await closed;
+      }
     });
 
     test('TLS below 1.3 is refused', async () => {
