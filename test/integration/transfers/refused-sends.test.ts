@@ -1,12 +1,13 @@
 import { type Address, type Hex, parseTransaction } from 'viem';
 import type { Prepared } from '../../../src/chains/types';
 import { timelineQuery } from '../../../src/messages/progress';
+import type { ChainActivities } from '../../../src/messages/transfer';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import { getSignedType } from '../../../src/signed-types';
 import { findParkedBefore } from '../../../src/transfers/line';
 import { startRpcProxy } from '../chains/rpc-proxy';
 import { createFollowFixture, type FollowFixture } from '../following/fixture';
-import { booksAgree, ether, ServedChain, until } from './served';
+import { booksAgree, ether, ServedChain, until, whenLate } from './served';
 
 /** Nodes that refuse for now what they take later: no operator is needed. */
 
@@ -141,9 +142,15 @@ test.each(['insufficient funds for gas * price + value: balance 0', 'transaction
 describe('words that nobody knows', () => {
   beforeAll(() => void (stuckAfterMs = 1_000));
   afterAll(() => void (stuckAfterMs = 600_000));
+  let isLate = false;
   const begin = async (): Promise<string> => {
+    isLate = false;
     refuse = () => Promise.resolve('Oops, ask 0x1234 again');
-    await served.serve();
+    const broadcast: ChainActivities['broadcast'] = async (input) => {
+      const result = await served.fixture.onChain.broadcast(input);
+      return isLate ? whenLate(result) : result;
+    };
+    await served.serve({ chain: { broadcast } });
     return submit();
   };
   /** Activities of its run with this name. */
@@ -152,18 +159,11 @@ describe('words that nobody knows', () => {
     const names = (events ?? []).map(({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType?.name);
     return names.filter((name) => name === activity).length;
   };
-  const signedBefore = (txId: string, age: string) =>
-    served.fixture.database.transaction(async (manager) => {
-      await manager.query('set local session_replication_role = replica');
-      const change = 'update transfer_attempts set signed_at = clock_timestamp() - $2::interval where tx_id = $1';
-      await manager.query(change, [txId, age]);
-    });
-
   test('the same bytes are sent again, however often the chain counts them as stuck; after minutes they are parked, and are sent again all the same', async () => {
     const txId = await begin();
     await until('sent again, twice', async () => (await countOf(txId, 'broadcast')) > 2);
     expect(await served.status(txId)).toBe('SIGNING');
-    await signedBefore(txId, '5 minutes');
+    isLate = true;
     await until('parked', async () => (await served.status(txId)) === 'NEEDS_ATTENTION');
     expect(await served.fixture.transaction(txId)).toMatchObject({
       failure_code: 'broadcast_rejected',
@@ -183,7 +183,7 @@ describe('words that nobody knows', () => {
     code = -32603;
     const txId = await begin();
     await until('refused', () => Promise.resolve(refused.length > 1));
-    await signedBefore(txId, '5 minutes');
+    isLate = true;
     await until('parked', async () => (await served.status(txId)) === 'NEEDS_ATTENTION');
     const { addressKey: owner } = served.fixture.alice;
     const line = { chain: served.fixture.chain.name, addressKey: owner };
