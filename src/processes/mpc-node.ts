@@ -1,4 +1,4 @@
-import { GracefulShutdownPeriodExpiredError, type WorkerOptions } from '@temporalio/worker';
+import type { WorkerOptions } from '@temporalio/worker';
 import { migrations } from '../../migrations/mpc-node';
 import { untilCancelled, withMappedErrors } from '../../activities/errors';
 import { createProvers } from '../chains/clients';
@@ -133,7 +133,7 @@ runMain('mpc-node', async () => {
       await serveActivities(worker, { running, logger, stop });
       await connection.close();
     } catch (error) {
-      if (!stop.aborted || !(error instanceof GracefulShutdownPeriodExpiredError)) throw error;
+      if (!stop.aborted) throw error;
       // a Temporal that does not answer keeps nothing else of this node open; it finds out by its time-outs
       logger.warn({ err: error }, 'Temporal could not be told how ended what it had asked for');
     }
