@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DataSource, EntityManager } from 'typeorm';
-import { GatewayError, notFound } from '../platform/errors';
-import { isUuid } from '../platform/ids';
-import { TransactionEntity } from '../transactions/entity';
+import { GatewayError } from '../platform/errors';
+import type { TransactionEntity } from '../transactions/entity';
 import { readRedoRequest, storeRedoRequest } from '../transfers/redo/requests';
 import { findRedo, whyNotRedone } from '../transfers/redo/rules';
 import { auditedOperation } from './audited-operation';
 import { withReason } from './confirmation';
+import { findTransfer } from './find-transfer';
 import { currentOperator } from './operator';
 
 const pollMs = 150;
@@ -29,11 +29,9 @@ export interface RedoOptions {
   despiteSimilar?: true;
 }
 
-/** @throws GatewayError not_found. */
+/** @throws GatewayError as findTransfer. */
 export async function readRedoable(manager: EntityManager, txId: string, options: RedoOptions = {}): Promise<Redoable> {
-  const tx = isUuid(txId) ? await manager.findOneBy(TransactionEntity, { txId }) : null;
-  if (!tx) throw notFound(`transaction ${txId}`);
-  return judge(manager, tx, options);
+  return judge(manager, await findTransfer(manager, txId), options);
 }
 
 async function judge(manager: EntityManager, tx: TransactionEntity, { despiteSimilar }: RedoOptions): Promise<Redoable> {

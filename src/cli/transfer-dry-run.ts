@@ -1,10 +1,9 @@
 import { assertOrdersCompared } from '../orders/reconcile-required';
-import { GatewayError, notFound } from '../platform/errors';
-import { isUuid } from '../platform/ids';
+import { GatewayError } from '../platform/errors';
 import { whyNotCancelledByOperator, whyRequestNotCancelled } from '../settlers/withdrawals/cancel';
 import { findUnmade } from '../settlers/withdrawals/request';
-import { TransactionEntity } from '../transactions/entity';
 import { type ExplainSources, explainTransaction, type TransactionReport } from './explain/transaction';
+import { findTransfer } from './find-transfer';
 import type { Row } from './output';
 
 type Act = 'retry' | 'abandon' | 'cancel';
@@ -14,8 +13,7 @@ type Act = 'retry' | 'abandon' | 'cancel';
  * @throws GatewayError not_found; business_error when the command would be refused, or nobody can say.
  */
 export async function tryTransferAct(sources: ExplainSources, txId: string, act: Act): Promise<Row> {
-  const tx = isUuid(txId) ? await sources.database.manager.findOneBy(TransactionEntity, { txId }) : null;
-  if (!tx) throw notFound(`transaction ${txId}`);
+  const tx = await findTransfer(sources.database.manager, txId);
   const refused = act === 'cancel' ? whyNotCancelledByOperator(tx) : null;
   if (refused) throw refused;
   return toTried(await explainTransaction(sources, tx), act);

@@ -6,8 +6,8 @@ import { transferWorkflowId } from '../messages/workflow-ids';
 import { audit, type AuditAction } from '../audit/log';
 import { isOpenRun, withinMs } from '../platform/temporal';
 import { mapBounded } from '../platform/map-bounded';
-import { GatewayError, notFound } from '../platform/errors';
-import { isUuid, newId } from '../platform/ids';
+import { GatewayError } from '../platform/errors';
+import { newId } from '../platform/ids';
 import { getSignedType } from '../signed-types';
 import { TransactionEntity, type TransactionStatus } from '../transactions/entity';
 import { findTimeline, type Timeline } from '../transactions/shown-rows';
@@ -18,6 +18,7 @@ import { recordAbandonRequest, withdrawAbandonRequest } from '../transfers/opera
 import { lowestId, findClosed, findStarted, findUnended, type LostReason } from '../transfers/start/lost-workflows';
 import { startTransferWorkflow } from '../transfers/start/workflows';
 import { withReason } from './confirmation';
+import { findTransfer } from './find-transfer';
 import { currentOperator } from './operator';
 import { whyNotAbandoned, whyNotStartedAgain } from './transfer-preconditions';
 
@@ -113,7 +114,7 @@ export class TransferOperations {
   }
 
   async show(txId: string): Promise<TransferReport> {
-    const tx = await this.find(txId);
+    const tx = await findTransfer(this.database.manager, txId);
     const timeline = await findTimeline(this.database.manager, txId);
     const attempts = await this.database.query<TransferReport['attempts']>(
       `select a.attempt, a.kind, coalesce(r.resources, '') as resources, coalesce(a.included_id, case when not $2 then a.tx_hash end) as tx_hash,
@@ -145,7 +146,7 @@ export class TransferOperations {
    * @throws GatewayError business_error when there is nothing to retry, or the workflow refuses.
    */
   async retry(txId: string, reason?: string): Promise<string> {
-    const tx = await this.find(txId);
+    const tx = await findTransfer(this.database.manager, txId);
     if (await this.isRunning(txId)) {
       const updateId = newId();
       const auditId = operatorActId({ txId, act: 'retry', actId: updateId });
@@ -164,7 +165,7 @@ export class TransferOperations {
    * @throws GatewayError business_error when the transfer cannot be abandoned, or the workflow refuses.
    */
   async abandon(txId: string, reason?: string): Promise<string> {
-    const tx = await this.find(txId);
+    const tx = await findTransfer(this.database.manager, txId);
     const { last, inclusions } = await loadAttempts(this.database.manager, txId);
     const isExecuted = inclusions.length > 0;
     const refusal = whyNotAbandoned(tx, { isExecuted, isRunning: isExecuted || (await this.isRunning(txId)) });
@@ -243,12 +244,6 @@ export class TransferOperations {
   private async startAgain(tx: TransactionEntity): Promise<string> {
     await withinMs(this.temporal, updateTimeoutMs, () => startTransferWorkflow(this.temporal, tx, 'again'));
     return 'started again';
-  }
-
-  private async find(txId: string): Promise<TransactionEntity> {
-    const tx = isUuid(txId) ? await this.database.manager.findOneBy(TransactionEntity, { txId }) : null;
-    if (!tx) throw notFound(`transaction ${txId}`);
-    return tx;
   }
 }
 

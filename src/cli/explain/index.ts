@@ -5,9 +5,10 @@ import type { Run } from '../run';
 import { CommandFailed, type Session } from '../session';
 import { explainAccount, toRow } from './account';
 import { type Found, findSubjects } from './find';
-import { formatAccount, formatCandidates, formatTransaction } from './render';
+import { formatAccount, formatCandidates, formatTransaction, formatUnmade } from './render';
 import { explainSources } from './sources';
 import { explainTransaction } from './transaction';
+import { explainUnmade } from './unmade';
 
 /** More cannot name anything. */
 const maxLength = 200;
@@ -18,8 +19,8 @@ export function addExplainCommand(program: Command, run: Run): void {
     .command('explain <id>')
     .description(
       'one page about a transaction, by its tx_id, the hash of one of its attempts, or external_id: why it is in its state, what its workflow ' +
-        'and its chain say now, and what can be done; or about an account, by its address or account_id. Changes nothing (with ' +
-        'CHAIN_<NAME>_RPC_URLS, and TEMPORAL_UI_URL for a link)',
+        'and its chain say now, and what can be done; about a withdrawal from a settler that is not made yet; or about an account, by its ' +
+        'address or account_id. Changes nothing (with CHAIN_<NAME>_RPC_URLS, and TEMPORAL_UI_URL for a link)',
     )
     .action(run(explain));
 }
@@ -39,10 +40,13 @@ async function explain({ database, temporal, json }: Session, id: string): Promi
     show({ candidates }, () => formatCandidates(candidates));
     throw new CommandFailed('this names several: repeat the command with one of their ids');
   }
+  const sources = explainSources({ database, temporal });
   if (transaction) {
-    const report = await explainTransaction(explainSources({ database, temporal }), transaction);
+    const report = await explainTransaction(sources, transaction);
     return show(report, () => formatTransaction(report));
   }
+  const unmade = account ? null : await explainUnmade(sources, id);
+  if (unmade) return show(unmade, () => formatUnmade(unmade));
   if (!account) throw notFound('a transaction or an account of this id, hash, address or external_id');
   const report = await explainAccount(database, account);
   show(report, () => formatAccount(report));

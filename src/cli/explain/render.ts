@@ -2,6 +2,7 @@ import { type Row, formatRow, formatRows, printable } from '../output';
 import type { AccountReport } from './account';
 import type { Action } from './actions';
 import type { TransactionReport } from './transaction';
+import type { UnmadeReport } from './unmade';
 
 /** A page as text. A section without rows says so in one word, so that nothing is taken for forgotten. */
 const section = (title: string, body: string): string => `${title}\n${indent(body)}`;
@@ -77,6 +78,16 @@ export function formatTransaction(report: TransactionReport): string {
     ),
   ].join('\n\n');
 }
+
+export const formatUnmade = ({ withdrawal, status, why, actions }: UnmadeReport): string =>
+  [
+    section('Withdrawal from a settler', formatRow(known(withdrawal))),
+    section(`State: ${status}`, lines(why)),
+    section(
+      'What can be done now',
+      status === 'refused' ? 'Nothing: `gateway settlers withdraw` asks for another one.' : formatActions(actions),
+    ),
+  ].join('\n\n');
 
 export const formatAccount = (report: AccountReport): string =>
   [

@@ -39,7 +39,7 @@ function describeCode(code: FailureCode): string[] {
   return paragraph === null ? [] : [`What ${code} means, and what to do: ${paragraph}`];
 }
 
-const notCompared =
+export const notCompared =
   'The database is not compared with the orders of the signing nodes: until it is, nothing is signed, and the API answers a cancellation or ' +
   'rejection 503 reconcile_required. If that lasts: `gateway reconcile`.';
 

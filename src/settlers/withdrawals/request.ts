@@ -63,7 +63,7 @@ export async function findUnmade(manager: EntityManager, withdrawalId: string): 
 
 /** Until the end of the database transaction nobody else makes its transaction, or takes the request back. */
 export async function lockRequest(manager: EntityManager, withdrawalId: string): Promise<void> {
-  await manager.query(`select pg_advisory_xact_lock(hashtextextended('withdrawal ' || $1, 0))`, [withdrawalId]);
+  await manager.query(`select pg_advisory_xact_lock(hashtextextended('withdrawal ' || lower($1), 0))`, [withdrawalId]);
 }
 
 /** It gets no transaction. What is refused already stays as it is. */

@@ -1,5 +1,9 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { getFamily } from '../../../src/chains/families';
+import { formatUnmade } from '../../../src/cli/explain/render';
+import { explainUnmade } from '../../../src/cli/explain/unmade';
+import { currentOperator } from '../../../src/cli/operator';
+import { findTransfer } from '../../../src/cli/find-transfer';
 import { checkWithdrawal, withdrawFromSettler } from '../../../src/cli/settler-withdrawals';
 import { tryCancel } from '../../../src/cli/transfer-dry-run';
 import { SettlerEntity } from '../../../src/settlers/entity';
@@ -387,6 +391,49 @@ describe('cancelled by an operator', () => {
       await expect(dryRun(txId)).rejects.toMatchObject({ code: 'reconcile_required' });
       await query('update order_comparison set compared_as = $1', [compared?.compared_as]);
       expect(await refusedOf(txId)).toMatch(/was started or restored after this was asked for/);
+    });
+
+    test('`gateway explain` says that it is not made, and how it is taken back; the commands for transfers send there', async () => {
+      await drain();
+      const { tx_id: txId } = await request({ amount: '0.4' });
+      const explained = () => explainUnmade(explainFrom({ database: asOperator }), txId.toUpperCase());
+      const waiting = await explained();
+      expect(waiting).toMatchObject({
+        withdrawal: {
+          tx_id: txId,
+          settler_id: settlerId(),
+          chain: 'ethereum',
+          to,
+          amount: '0.4',
+          symbol: 'ETH',
+          requested_by: currentOperator().id,
+        },
+        status: 'requested',
+        why: [expect.stringMatching(/nothing is locked/), expect.stringMatching(/^A worker makes it within seconds/)],
+        actions: [{ name: 'cancel', command: `gateway transfers cancel ${txId}` }],
+      });
+      if (!waiting) throw new Error('nothing is explained');
+      expect(formatUnmade(waiting)).toContain(`gateway transfers cancel ${txId}`);
+      const toExplain = {
+        code: 'business_error',
+        message: `The withdrawal has no transaction: \`gateway explain ${txId}\` says why`,
+      };
+      await expect(findTransfer(asOperator.manager, txId)).rejects.toMatchObject(toExplain);
+
+      await query(`update order_comparison set compared_as = 'another'`);
+      expect(await explained()).toMatchObject({
+        ...{ status: 'requested', actions: [] },
+        why: [expect.any(String), expect.stringMatching(/not compared with the orders/)],
+      });
+      await query('update order_comparison set compared_as = database_incarnation()');
+      const refused = await explained();
+      expect(refused).toMatchObject({ status: 'refused', why: [expect.stringMatching(/was started or restored/)], actions: [] });
+
+      const made = await withdraw('0.4');
+      expect(await explainUnmade(explainFrom({ database: asOperator }), made)).toBeNull();
+      expect(await explainUnmade(explainFrom({ database: asOperator }), 'somebody')).toBeNull();
+      expect(await findTransfer(asOperator.manager, made)).toMatchObject({ txId: made, status: 'PENDING' });
+      await cancel(made);
     });
   });
 
