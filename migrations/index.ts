@@ -72,6 +72,7 @@ import { PostponedMessages0093 } from './0093-postponed-messages';
 import { ListCounts0094 } from './0094-list-counts';
 import { ShownAssets0095 } from './0095-shown-assets';
 import { CancelledRequests0097 } from './0097-cancelled-requests';
+import { AddedAssets0098 } from './0098-added-assets';
 import { PooledKeys0070 } from './0070-pooled-keys';
 
 /** In this order. A released migration is never edited: a change is a new file. */
@@ -151,4 +152,5 @@ export const migrations = [
   ListCounts0094,
   ShownAssets0095,
   CancelledRequests0097,
+  AddedAssets0098,
 ];

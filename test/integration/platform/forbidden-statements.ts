@@ -297,6 +297,8 @@ export const forbiddenToAll = [
   'update list_counts set counted = 1',
   'delete from list_counts',
   'update ledger_accounts set is_added = not is_added',
+  `insert into ledger_accounts (ledger_account_id, account_id, wallet_id, client_id, chain, symbol, decimals, contract_address, is_added)
+   select gen_random_uuid(), account_id, wallet_id, client_id, 'ethereum', 'FORGED', 18, '0xforged', true from accounts where account_id = :account`,
   'update x402_failures set failed_at = now()',
   `update settlers set account_id = :account`,
   'update wallet_attestations set statement = statement',
