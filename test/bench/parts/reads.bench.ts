@@ -1,11 +1,14 @@
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import Koa from 'koa';
 import { Pool } from 'pg';
-import { listTotal } from '../../../src/http/list-totals';
+import type { TransactionFilter } from '../../../src/transactions/filter';
+import { TransactionRepository } from '../../../src/transactions/repository';
+import { statementsOf } from '../../integration/following/sent-statements';
 import { buildFunded, createFixture, type Fixture, type Funded } from '../../integration/http/fixture';
 import { percentiles, round } from '../load';
 
@@ -63,49 +66,32 @@ async function insertMany(): Promise<void> {
   await fixture.database.query('vacuum analyze');
 }
 
-/** The same statements as the gateway's, and their rows as JSON. */
-async function startBare(): Promise<{ url: string; close: () => Promise<unknown> }> {
+/** What the gateway sends for a read: recorded once, so that the bare handler sends the very same. */
+interface Recorded {
+  text: string;
+  values: unknown[];
+  name: string;
+}
+
+async function record(run: (repository: TransactionRepository) => Promise<unknown>): Promise<Recorded[]> {
+  const sent = await statementsOf(fixture.database, (_, database) => run(new TransactionRepository(database)));
+  return sent.map(([text, values]) => ({ text, values, name: createHash('sha256').update(text).digest('base64url') }));
+}
+
+/** The rows of the recorded statements as JSON; `tx_id` takes the place of the recorded one. */
+async function startBare(recorded: ReadonlyMap<string, Recorded[]>): Promise<{ url: string; close: () => Promise<unknown> }> {
   const { gateway_api: connectionString } = await fixture.logins();
   const pool = new Pool({ connectionString, max: 10 });
-  const { clientId } = fixture.demo;
   const app = new Koa();
   app.use(async (ctx) => {
-    const { tx_id: txId, wallet_id: walletId, chain, page = '1' } = ctx.query as Record<string, string | undefined>;
-    if (txId !== undefined) {
-      const { rows: found } = await pool.query({
-        name: 'one',
-        text: 'select * from transactions where client_id = $1 and tx_id = $2',
-        values: [clientId, txId],
-      });
-      const more = await Promise.all([
-        pool.query({
-          name: 'events',
-          text: 'select status, at from transaction_events where tx_id = $1 order by seq',
-          values: [txId],
-        }),
-        pool.query({
-          name: 'attempt',
-          text: 'select block_number from transfer_attempts where tx_id = $1 and block_number is not null',
-          values: [txId],
-        }),
-        pool.query({ name: 'head', text: 'select head_block from chain_cursors where chain = $1', values: ['ethereum'] }),
-      ]);
-      ctx.body = { tx: found[0] as object, more: more.map((result) => result.rows as object[]) };
-      return;
+    const { read = '', tx_id: txId } = ctx.query as Record<string, string | undefined>;
+    const results: object[][] = [];
+    // one after the other, as the gateway does
+    for (const { text, values, name } of recorded.get(read) ?? []) {
+      const given = txId === undefined ? values : [values[0], txId];
+      results.push((await pool.query({ text, values: given, name })).rows as object[]);
     }
-    const where = ['client_id = $1', ...(walletId ? ['wallet_id = $2'] : []), ...(chain ? [`chain = '${chain}'`] : [])].join(
-      ' and ',
-    );
-    const offset = (Number(page) - 1) * pageSize;
-    const [list, total] = await Promise.all([
-      pool.query({
-        name: `list ${where} ${offset}`,
-        text: `select * from transactions where ${where} order by tx_id desc limit ${pageSize} offset ${offset}`,
-        values: [clientId, ...(walletId ? [walletId] : [])],
-      }),
-      pool.query({ name: 'total', text: listTotal, values: ['transactions', walletId ?? clientId, clientId, chain ?? null] }),
-    ]);
-    ctx.body = { data: list.rows as object[], total: total.rows as object[] };
+    ctx.body = { data: results };
   });
   const server = app.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -141,31 +127,46 @@ function startAsker() {
 }
 
 test(`lists and details among ${rows} transactions`, async () => {
-  const bare = await startBare();
   const asker = startAsker();
   const lastPage = Math.ceil(rows / pageSize);
+  const { clientId } = fixture.demo;
+  const { walletId } = funded.wallet;
   const someIds = await fixture.database.query<{ tx_id: string }[]>(
     `select tx_id from transactions where client_id = $1 and is_held order by tx_id desc limit 200`,
-    [fixture.demo.clientId],
+    [clientId],
   );
-  const wallet = `wallet_id=${funded.wallet.walletId}`;
-  const loads: Record<string, { ours: string[]; theirs: string[]; share?: number }> = {
-    'page 1': { ours: ['/transactions'], theirs: ['/'] },
-    'page 1 of a wallet': { ours: [`/transactions?${wallet}`], theirs: [`/?${wallet}`] },
-    'page 1 of a chain': { ours: ['/transactions?chain=base'], theirs: ['/?chain=base'] },
-    'last page': { ours: [`/transactions?page=${lastPage}`], theirs: [`/?page=${lastPage}`], share: 0.05 },
-    details: {
-      ours: someIds.map(({ tx_id: id }) => `/transactions/${id}`),
-      theirs: someIds.map(({ tx_id: id }) => `/?tx_id=${id}`),
-    },
-  };
+  const ids = someIds.map(({ tx_id: id }) => id);
+  const list =
+    (filter: TransactionFilter, page = 1) =>
+    (repository: TransactionRepository) =>
+      repository.list(clientId, filter, { limit: pageSize, offset: (page - 1) * pageSize });
+  const reads: Record<string, { paths: string[]; run: (repository: TransactionRepository) => Promise<unknown>; share?: number }> =
+    {
+      'page 1': { paths: ['/transactions'], run: list({}) },
+      'page 1 of a wallet': { paths: [`/transactions?wallet_id=${walletId}`], run: list({ walletId }) },
+      'page 1 of a chain': { paths: ['/transactions?chain=base'], run: list({ chain: 'base' }) },
+      'last page': { paths: [`/transactions?page=${lastPage}`], run: list({}, lastPage), share: 0.5 },
+      details: {
+        paths: ids.map((id) => `/transactions/${id}`),
+        run: (repository) => repository.findDetails(clientId, ids[0] ?? ''),
+      },
+    };
+  const recorded = new Map<string, Recorded[]>();
+  for (const [name, { run }] of Object.entries(reads)) recorded.set(name, await record(run));
+  const bare = await startBare(recorded);
+  const loads = Object.entries(reads).map(([name, { paths, share }]) => ({
+    ...{ name, share, statements: recorded.get(name)?.length, ours: paths },
+    theirs: (name === 'details' ? ids.map((id) => `&tx_id=${id}`) : ['']).map(
+      (more) => `/?read=${encodeURIComponent(name)}${more}`,
+    ),
+  }));
   const toSides = ({ ours, theirs }: { ours: string[]; theirs: string[] }) => [
     { urls: ours.map((url) => `${fixture.base}${url}`), token: fixture.demo.token },
     { urls: theirs.map((url) => `${bare.url}${url}`) },
   ];
-  for (const side of toSides({ ours: ['/transactions'], theirs: ['/'] }))
+  for (const side of toSides({ ours: ['/transactions'], theirs: ['/?read=page%201'] }))
     await asker.ask({ ...side, inFlight: atOnce.inFlight, count: warmUp });
-  for (const [name, { ours, theirs, share = 1 }] of Object.entries(loads)) {
+  for (const { name, ours, theirs, statements, share = 1 } of loads) {
     const sides = toSides({ ours, theirs });
     const count = Math.ceil(atOnce.count * share);
     const [times, seconds, processor] = [[[], []] as number[][], [0, 0], [0, 0]];
@@ -182,7 +183,7 @@ test(`lists and details among ${rows} transactions`, async () => {
       }
     const [rate = 0, baseline = 1] = seconds.map((each) => (count * rounds) / each);
     const numbers = {
-      ...{ read: name, rows, in_flight: atOnce.inFlight, requests: count * rounds },
+      ...{ read: name, statements, rows, in_flight: atOnce.inFlight, requests: count * rounds },
       ...{ ms: percentiles(times[0] ?? []), baseline_ms: percentiles(times[1] ?? []) },
       ...{ processor_ms: round2(processor[0]), baseline_processor_ms: round2(processor[1]) },
       ...{ rate_per_second: round(rate), baseline_per_second: round(baseline), ratio: round2(rate / baseline) },
