@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import type { DataSource } from 'typeorm';
 import { ListCounts0094 } from '../../../migrations/0094-list-counts';
 import { ShownAssets0095 } from '../../../migrations/0095-shown-assets';
+import { AddedAssets0098 } from '../../../migrations/0098-added-assets';
 import { foldListCounts } from '../../../src/http/list-totals';
 import { newId } from '../../../src/platform/ids';
 import { failAllPending, takeNext } from '../../../src/webhooks/deliveries';
@@ -292,11 +293,13 @@ test('the migrations count what an installation has: deliveries, and assets that
   await insertMany(webhookId, tenant, 37);
   const runner = fixture.database.createQueryRunner();
   try {
+    await new AddedAssets0098().down(runner);
     await new ShownAssets0095().down(runner);
     await new ListCounts0094().down(runner);
     await insertMany(webhookId, tenant, 5);
     await new ListCounts0094().up(runner);
     await new ShownAssets0095().up(runner);
+    await new AddedAssets0098().up(runner);
   } finally {
     await runner.release();
   }
