@@ -40,14 +40,15 @@ async function explain({ database, temporal, json }: Session, id: string): Promi
     show({ candidates }, () => formatCandidates(candidates));
     throw new CommandFailed('this names several: repeat the command with one of their ids');
   }
-  const sources = explainSources({ database, temporal });
   if (transaction) {
-    const report = await explainTransaction(sources, transaction);
+    const report = await explainTransaction(explainSources({ database, temporal }), transaction);
     return show(report, () => formatTransaction(report));
   }
-  const unmade = account ? null : await explainUnmade(sources, id);
-  if (unmade) return show(unmade, () => formatUnmade(unmade));
-  if (!account) throw notFound('a transaction or an account of this id, hash, address or external_id');
+  if (!account) {
+    const unmade = await explainUnmade(explainSources({ database, temporal }), id);
+    if (unmade) return show(unmade, () => formatUnmade(unmade));
+    throw notFound('a transaction or an account of this id, hash, address or external_id');
+  }
   const report = await explainAccount(database, account);
   show(report, () => formatAccount(report));
 }

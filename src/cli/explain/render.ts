@@ -79,14 +79,16 @@ export function formatTransaction(report: TransactionReport): string {
   ].join('\n\n');
 }
 
+const nothingOf: Record<UnmadeReport['status'], string> = {
+  refused: 'Nothing: `gateway settlers withdraw` asks for another one.',
+  requested: 'Nothing, until the orders are compared.',
+};
+
 export const formatUnmade = ({ withdrawal, status, why, actions }: UnmadeReport): string =>
   [
     section('Withdrawal from a settler', formatRow(known(withdrawal))),
     section(`State: ${status}`, lines(why)),
-    section(
-      'What can be done now',
-      status === 'refused' ? 'Nothing: `gateway settlers withdraw` asks for another one.' : formatActions(actions),
-    ),
+    section('What can be done now', actions.length > 0 ? formatActions(actions) : nothingOf[status]),
   ].join('\n\n');
 
 export const formatAccount = (report: AccountReport): string =>

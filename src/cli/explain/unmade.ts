@@ -35,7 +35,7 @@ export async function explainUnmade({ database: { manager }, chains }: Pick<Expl
       symbol: native?.symbol ?? null,
       ...{ requested_by: row.operator, requested_at: row.requested_at },
     },
-    status: refused === null ? 'requested' : 'refused',
+    status: refused === null ? ('requested' as const) : ('refused' as const),
     why:
       refused === null
         ? [

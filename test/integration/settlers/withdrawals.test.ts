@@ -421,10 +421,13 @@ describe('cancelled by an operator', () => {
       await expect(findTransfer(asOperator.manager, txId)).rejects.toMatchObject(toExplain);
 
       await query(`update order_comparison set compared_as = 'another'`);
-      expect(await explained()).toMatchObject({
+      const uncompared = await explained();
+      expect(uncompared).toMatchObject({
         ...{ status: 'requested', actions: [] },
         why: [expect.any(String), expect.stringMatching(/not compared with the orders/)],
       });
+      if (!uncompared) throw new Error('nothing is explained');
+      expect(formatUnmade(uncompared)).toContain('Nothing, until the orders are compared.');
       await query('update order_comparison set compared_as = database_incarnation()');
       const refused = await explained();
       expect(refused).toMatchObject({ status: 'refused', why: [expect.stringMatching(/was started or restored/)], actions: [] });
