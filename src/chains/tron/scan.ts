@@ -1,10 +1,12 @@
+import { GatewayError } from '../../platform/errors';
 import type { BlockScan, IsOurs, ScanResult } from '../chain-client';
+import type { EndpointList } from '../endpoints';
 import { tokenByContract } from '../registry';
 import type { ChainDefinition, DepositFound } from '../types';
 import type { Block, BlockTransaction, Receipt } from './answers';
 import { toAddress } from './codec/address';
 import { type ForeignTransaction, readForeign } from './foreign';
-import { isUntraced, type ShownCalls, showsSaving } from './internal';
+import { findTraced, type ShownCalls, showsSaving } from './internal';
 import type { TronNode } from './node';
 import { readTransfer } from './transfer-event';
 
@@ -24,9 +26,10 @@ interface Candidate extends Pick<DepositFound, 'txHash' | 'position' | 'tokenCon
 
 interface Calls {
   candidates: Candidate[];
-  /** Absent where the block has no calls. */
-  shown?: ShownCalls;
+  shown: ShownCalls;
 }
+
+const noCalls: Calls = { candidates: [], shown: { saves: null, mayPay: false } };
 
 interface Read {
   transaction: BlockTransaction;
@@ -34,8 +37,9 @@ interface Read {
 }
 
 /**
- * Solidified blocks from..to with the deposits in them; fewer when the node does not have them all yet.
- * @throws EndpointFault as `isUntraced`; Error.
+ * Solidified blocks from..to with the deposits in them; fewer when the node does not have them all yet, or when later blocks have to show
+ * first whether calls by contracts are in them.
+ * @throws EndpointFault as `findTraced`; Error.
  */
 export async function scanBlocks(
   node: TronNode,
@@ -58,10 +62,30 @@ export async function scanBlocks(
   for (const block of blocks) {
     const scanned = await scanBlock(node, chain, block, isOurs);
     scans.push(scanned.scan);
-    if (scanned.shown !== undefined) shown.push(scanned.shown);
+    shown.push(scanned.shown);
   }
-  const untraced = await isUntraced(node, chain, from, shown);
-  return { blocks: scans, scannedTo: from + blocks.length - 1, ...(untraced && { isUntraced: untraced }) };
+  const { count, untraced } = await findTraced(node, chain, from, shown);
+  return { blocks: scans.slice(0, count), scannedTo: from + count - 1, ...(untraced && { untraced }) };
+}
+
+/** A scan at the first endpoint that is seen to show what contracts pay; where none is, at the first one that does not show the contrary. */
+export async function scanAtAny(
+  endpoints: EndpointList<TronNode>,
+  scan: (node: TronNode) => Promise<ScanResult>,
+): Promise<ScanResult> {
+  let unseen: ScanResult | undefined;
+  try {
+    return await endpoints.run(async (node) => {
+      const found = await scan(node);
+      // one that is not so far has nothing to say about these blocks
+      if (!found.untraced && found.scannedTo >= (unseen?.untraced?.from ?? -Infinity)) return found;
+      unseen ??= found;
+      throw new Error('what contracts have paid may be missing');
+    });
+  } catch (error) {
+    if (unseen && error instanceof GatewayError && error.code === 'chain_unavailable') return unseen;
+    throw error;
+  }
 }
 
 async function scanBlock(
@@ -69,7 +93,7 @@ async function scanBlock(
   chain: ChainDefinition,
   block: Block,
   isOurs: IsOurs,
-): Promise<{ scan: BlockScan; shown?: ShownCalls }> {
+): Promise<{ scan: BlockScan; shown: ShownCalls }> {
   const reads = block.transactions.map((transaction): Read => ({ transaction, does: readForeign(transaction.raw) }));
   const calls = await fetchCalls(node, chain, block, reads);
   const candidates = [
@@ -114,7 +138,7 @@ function toTransfer({ transaction: { id, result }, does }: Read): Candidate[] {
 async function fetchCalls(node: TronNode, chain: ChainDefinition, block: Block, reads: Read[]): Promise<Calls> {
   // other kinds, such as the creation of a contract, have results too
   const executed = reads.filter(({ transaction: { result }, does }) => result === 'SUCCESS' && !does?.transfer);
-  if (executed.length === 0) return { candidates: [] };
+  if (executed.length === 0) return noCalls;
   const receipts = new Map((await node.receipts(block.number)).map((receipt) => [receipt.id, receipt]));
   const succeeding = executed.flatMap(({ transaction: { id } }) => {
     const receipt = receipts.get(id);
