@@ -5,8 +5,8 @@ import type { ChainDefinition } from '../types';
 import type { Header, Receipt } from './answers';
 
 /**
- * How far a block may be from the ones before and after it that show what it does not show itself: half a minute each. Of the main network
- * nearly every block shows it, since contracts call others many times in each. A node is not started twice in that time.
+ * How far a block may be from the ones before and after it that show what it does not show itself: half a minute each, in which a node is not
+ * started without and again with it. Of the main network nearly every block shows it, since contracts call others many times in each.
  */
 const reach = 10;
 /** What a block has shown is looked at again after that time: the node may have got its blocks anew. */
