@@ -5,8 +5,9 @@ import { untracedBlockRights } from './rights';
 const schema = /* sql */ `
 -- The first and the last of the blocks that were last scanned at an endpoint that does not show what contracts pass on, or is not seen to: written
 -- with the cursor that has passed them, so that the alarm about them outlives the process. null: no block was.
-alter table chain_cursors add column untraced_from bigint, add column untraced_to bigint,
-  add constraint chain_cursors_untraced check ((untraced_from is null) = (untraced_to is null) and untraced_from <= untraced_to);
+alter table chain_cursors add column untraced_from bigint, add column untraced_to bigint, add column untraced_at timestamptz,
+  add constraint chain_cursors_untraced
+    check (num_nulls(untraced_from, untraced_to, untraced_at) in (0, 3) and untraced_from <= untraced_to);
 `;
 
 /** In which blocks deposits may be missing. */
@@ -18,6 +19,6 @@ export class UntracedBlocks0099 implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await runner.query('alter table chain_cursors drop column untraced_from, drop column untraced_to');
+    await runner.query('alter table chain_cursors drop column untraced_from, drop column untraced_to, drop column untraced_at');
   }
 }

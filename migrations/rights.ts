@@ -453,5 +453,5 @@ export const cancelledRequestRights: Rights = {
 
 /** Granted by the migration that adds the columns. */
 export const untracedBlockRights: Rights = {
-  chain_cursors: { gateway_worker: 'update (untraced_from, untraced_to)' },
+  chain_cursors: { gateway_worker: 'update (untraced_from, untraced_to, untraced_at)' },
 };

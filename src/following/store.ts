@@ -15,7 +15,12 @@ export interface Cursor {
   /** The newest scanned block that a second endpoint has shown too, -1 before the first; null: there is no second one. */
   agreedTo: number | null;
   /** The first and the last of the blocks that were last scanned without what contracts pass on; null: none was. */
-  untraced: BlockRange | null;
+  untraced: Untraced | null;
+}
+
+export interface Untraced extends BlockRange {
+  /** They were scanned within the last ten minutes. */
+  isRecent: boolean;
 }
 
 interface CursorRow {
@@ -23,13 +28,16 @@ interface CursorRow {
   agreed_to: string | null;
   untraced_from: string | null;
   untraced_to: string | null;
+  untraced_is_recent: boolean | null;
   caip2: string;
 }
+
+const isRecent = `untraced_at > clock_timestamp() - interval '10 minutes'`;
 
 /** null before the first start. @throws Error when the row was written for another chain. */
 export async function findCursor(manager: EntityManager, chain: ChainDefinition): Promise<Cursor | null> {
   const [row] = await manager.query<CursorRow[]>(
-    'select next_block, agreed_to, untraced_from, untraced_to, caip2 from chain_cursors where chain = $1',
+    `select next_block, agreed_to, untraced_from, untraced_to, ${isRecent} as untraced_is_recent, caip2 from chain_cursors where chain = $1`,
     [chain.name],
   );
   if (!row) return null;
@@ -41,7 +49,7 @@ export async function findCursor(manager: EntityManager, chain: ChainDefinition)
   return {
     nextBlock: Number(row.next_block),
     agreedTo: toNumber(row.agreed_to),
-    untraced: from === null || to === null ? null : { from, to },
+    untraced: from === null || to === null ? null : { from, to, isRecent: row.untraced_is_recent === true },
   };
 }
 
@@ -74,7 +82,7 @@ export async function storeHead(manager: EntityManager, chain: string, head: num
   );
 }
 
-/** `joinedFrom`: those that were noted before count on, where the last of them is not below it. */
+/** Those that were noted before count on, where the last of them is not below `joinedFrom`, or they were noted within the last ten minutes. */
 export async function noteUntraced(
   manager: EntityManager,
   chain: string,
@@ -83,8 +91,8 @@ export async function noteUntraced(
 ): Promise<void> {
   await manager.query(
     `update chain_cursors
-        set untraced_from = case when untraced_to >= $4 then least(untraced_from, $2) else $2 end,
-            untraced_to = greatest(untraced_to, $3)
+        set untraced_from = case when untraced_to >= $4 or ${isRecent} then least(untraced_from, $2) else $2 end,
+            untraced_to = greatest(untraced_to, $3), untraced_at = clock_timestamp()
       where chain = $1`,
     [chain, from, to, joinedFrom],
   );

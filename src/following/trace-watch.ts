@@ -4,7 +4,10 @@ import { findFault } from '../chains/endpoints';
 import type { FollowOptions } from './ports';
 import { type Cursor, noteUntraced } from './store';
 
-/** What scans have left out is not looked for again: the alarm stays until so much of the chain has been scanned after it, and is seen. */
+/**
+ * What scans have left out is not looked for again: the alarm stays until so much of the chain has been scanned after it, so that it does not end
+ * while nobody follows the chain; and for so long, so that it is seen where a follower catches up.
+ */
 const toldForMs = 10 * 60_000;
 
 /** Tells operators of payments that scans do not find: where the chain requires them, it waits. */
@@ -34,10 +37,10 @@ export class TraceWatch {
     return noteUntraced(manager, this.options.chain.name, untraced, untraced.from - this.toldForBlocks);
   }
 
-  /** The alarm is as old as the chain has grown since, so that it does not end while nobody follows the chain. */
   report({ nextBlock, untraced }: Pick<Cursor, 'nextBlock' | 'untraced'>): void {
     const { chain, chainAlarms } = this.options;
-    if (!untraced || nextBlock > untraced.to + this.toldForBlocks) return chainAlarms.clear(chain.name, 'deposits_untraced');
+    if (!untraced || (nextBlock > untraced.to + this.toldForBlocks && !untraced.isRecent))
+      return chainAlarms.clear(chain.name, 'deposits_untraced');
     const reason =
       `of blocks ${untraced.from} to ${untraced.to} some or all were scanned at an endpoint that does not show calls by contracts, or is not seen to: ` +
       'deposits that contracts have passed on in them are not found';

@@ -5,8 +5,8 @@ import type { ChainDefinition } from '../types';
 import type { Header, Receipt } from './answers';
 
 /**
- * How far a block may be from the ones before and after it that show what it does not show itself: half a minute each, in which a node is not
- * started without and again with it. Of the main network nearly every block shows it, since contracts call others many times in each.
+ * How far a block may be from the ones before and after it that show what it does not show itself: at the head of the chain half a minute each,
+ * in which a node is not started without and again with it. Of the main network nearly every block shows it, since contracts call others many times in each.
  */
 const reach = 10;
 /** What a block has shown is looked at again after that time: the node may have got its blocks anew. */
@@ -86,10 +86,11 @@ export async function findTraced(
   if (!requiresTraces) return { count: shown.length, ...toUntraced(lacking) };
   if (lacking.length > 0) throw missing();
   const unseen: number[] = [];
+  const head = once(() => node.solidHead());
   for (const [index, { saves, mayPay }] of shown.entries()) {
     if (saves === true || !mayPay) continue;
-    const before = await findNearest(node, from + index, -1);
-    const after = before !== false && (await findNearest(node, from + index, 1));
+    const before = await findNearest(node, from + index, -1, head);
+    const after = before !== false && (await findNearest(node, from + index, 1, head));
     if (after === false) throw missing();
     if (after === undefined) return { count: index, ...toUntraced(unseen) };
     if (before === null || after === null) unseen.push(from + index);
@@ -103,6 +104,11 @@ const missing = (): EndpointFault =>
     'no endpoint that answers has internal transactions (vm.saveInternalTx), which the chain requires',
   );
 
+function once<T>(ask: () => Promise<T>): () => Promise<T> {
+  let asked: Promise<T> | undefined;
+  return () => (asked ??= ask());
+}
+
 /** `blocks`: in their order. */
 function toUntraced(blocks: number[]): { untraced?: BlockRange } {
   const [from, to] = [blocks[0], blocks.at(-1)];
@@ -110,14 +116,18 @@ function toUntraced(blocks: number[]): { untraced?: BlockRange } {
 }
 
 /** What the nearest block shows that shows it; null: none within reach does; undefined: one that may is not solidified yet. */
-async function findNearest(node: Shown, block: number, step: 1 | -1): Promise<Saves | undefined> {
-  let head: number | undefined;
+async function findNearest(
+  node: Shown,
+  block: number,
+  step: 1 | -1,
+  head: () => Promise<Pick<Header, 'number'>>,
+): Promise<Saves | undefined> {
   for (let distance = 1; distance <= reach; distance += 1) {
     const number = block + step * distance;
     if (number < 1) return null;
     let saves = node.saving.find(number);
     if (saves === undefined) {
-      if (step === 1 && number > (head ??= (await node.solidHead()).number)) return undefined;
+      if (step === 1 && number > (await head()).number) return undefined;
       saves = showsSaving(await node.receipts(number));
       node.saving.note(number, saves);
     }

@@ -1,6 +1,8 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayError } from '../../platform/errors';
-import type { BlockScan, IsOurs, ScanResult } from '../chain-client';
+import type { BlockRange, BlockScan, IsOurs, ScanResult } from '../chain-client';
 import type { EndpointList } from '../endpoints';
+import { NoAnswer } from '../no-answer';
 import { tokenByContract } from '../registry';
 import type { ChainDefinition, DepositFound } from '../types';
 import type { Block, BlockTransaction, Receipt } from './answers';
@@ -68,24 +70,54 @@ export async function scanBlocks(
   return { blocks: scans.slice(0, count), scannedTo: from + count - 1, ...(untraced && { untraced }) };
 }
 
-/** A scan at the first endpoint that is seen to show what contracts pay; where none is, at the first one that does not show the contrary. */
+/** How long an endpoint may take where another one has answered: one that hangs must not keep the follower from every range. */
+const furtherMs = 5_000;
+
+interface UntracedScan extends ScanResult {
+  untraced: BlockRange;
+}
+
+/**
+ * A scan at the first endpoint that is seen to show what contracts pay. Where none is, what the endpoint shows that is seen to do so up to the
+ * highest block; its first block that does not show it is taken alone with those after it, by a scan that begins there.
+ */
 export async function scanAtAny(
   endpoints: EndpointList<TronNode>,
   scan: (node: TronNode) => Promise<ScanResult>,
 ): Promise<ScanResult> {
-  let unseen: ScanResult | undefined;
+  let best: UntracedScan | undefined;
   try {
     return await endpoints.run(async (node) => {
-      const found = await scan(node);
+      const found = await (best ? within(furtherMs, scan(node)) : scan(node));
+      const { untraced } = found;
       // one that is not so far has nothing to say about these blocks
-      if (!found.untraced && found.scannedTo >= (unseen?.untraced?.from ?? -Infinity)) return found;
-      unseen ??= found;
+      if (!untraced && found.scannedTo >= (best?.untraced.from ?? -Infinity)) return found;
+      if (untraced && (!best || showsMore(untraced, best.untraced))) best = { ...found, untraced };
       throw new Error('what contracts have paid may be missing');
     });
   } catch (error) {
-    if (unseen && error instanceof GatewayError && error.code === 'chain_unavailable') return unseen;
+    if (best && error instanceof GatewayError && error.code === 'chain_unavailable') return cut(best);
     throw error;
   }
+}
+
+const showsMore = (one: BlockRange, other: BlockRange): boolean =>
+  one.from > other.from || (one.from === other.from && one.to < other.to);
+
+/** Without the first block that does not show it and those after it, unless it is the first of all. */
+function cut(found: UntracedScan): ScanResult {
+  const blocks = found.blocks.filter(({ number }) => number < found.untraced.from);
+  return blocks.length > 0 ? { blocks, scannedTo: found.untraced.from - 1 } : found;
+}
+
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  const late = new AbortController();
+  const tooLate = delay(ms, undefined, { signal: late.signal, ref: false }).then(() => {
+    throw new NoAnswer(`no answer within ${ms} ms`);
+  });
+  // its end is nobody's once the work has ended
+  tooLate.catch(() => undefined);
+  return Promise.race([work, tooLate]).finally(() => late.abort());
 }
 
 async function scanBlock(
@@ -145,15 +177,19 @@ async function fetchCalls(node: TronNode, chain: ChainDefinition, block: Block, 
     if (receipt?.blockNumber !== block.number) throw new Error('a receipt of a solidified block is missing');
     return receipt.success ? [receipt] : [];
   });
+  const called = new Set(executed.flatMap(({ transaction: { id }, does }) => (does ? [id] : [])));
   return {
     candidates: succeeding.flatMap((receipt) => [...toTokens(chain, receipt), ...toInternal(receipt)]),
-    shown: { saves: showsSaving([...receipts.values()]), mayPay: succeeding.some((receipt) => mayPay(chain, receipt)) },
+    shown: {
+      saves: showsSaving([...receipts.values()]),
+      mayPay: succeeding.some((receipt) => mayPay(chain, receipt, called.has(receipt.id))),
+    },
   };
 }
 
-/** Tokens of the registry pass nothing on. */
-const mayPay = (chain: ChainDefinition, { contract, hasInternal }: Receipt): boolean =>
-  !hasInternal && (contract === null || !tokenByContract(chain, showAddress(`41${contract}`)));
+/** Tokens of the registry pass nothing on, nor does what runs no contract, such as a vote. */
+const mayPay = (chain: ChainDefinition, { contract, hasInternal }: Receipt, isCall: boolean): boolean =>
+  !hasInternal && (contract === null ? isCall : !tokenByContract(chain, showAddress(`41${contract}`)));
 
 const toTokens = (chain: ChainDefinition, { id, logs }: Receipt): Candidate[] =>
   logs.flatMap((log, index) => {

@@ -99,8 +99,12 @@ test('a payment that no block around shows is waited for, then named by an alarm
   await follow();
   const range = { untraced_from: String(paid), untraced_to: String(second) };
   expect(await database.query('select untraced_from, untraced_to from chain_cursors')).toEqual([range]);
-  // and it ends with as many blocks after the last of them
+  // and it ends with as many blocks after the last of them, ten minutes later
   await mine(tenMinutes);
+  await follow();
+  const both = { 'alarms:tron': expect.stringMatching(`^deposits_untraced: of blocks ${paid} to ${second} `) };
+  expect(options.chainAlarms.details).toEqual(both);
+  await database.query(`update chain_cursors set untraced_at = untraced_at - interval '10 minutes'`);
   await follow();
   expect(options.chainAlarms.details).toEqual({});
   const third = await pay(9n);

@@ -233,6 +233,33 @@ describe('an endpoint without internal transactions', () => {
     expect(await scan(others, quiet)).toEqual({ paid: [], untraced: { from: quiet, to: quiet } });
   });
 
+  test('a payment that one of them shows is taken from that one, also where a later block of the range is shown by none', async () => {
+    const idler = await chain.contract('00');
+    await pass();
+    const paid = await callForwarding(7n);
+    await pass(11);
+    await chain.include(chain.call(alice, idler.bytes, '', {}, 2n), alice);
+    const idle = await head();
+    await pass();
+    await solidify();
+    const two = connectTron(chain, ['bare', 'saving']);
+    expect(await scan(two, paid, idle)).toEqual({ paid: [7n], waits: idle });
+    expect(await scan(two, idle)).toEqual({ paid: [], untraced: { from: idle, to: idle } });
+    expect(await scan(connectTron(chain, ['bare']), paid, idle)).toEqual({ paid: [], untraced: { from: paid, to: idle } });
+  });
+
+  test('one that hangs is not waited for as long as one that is asked first', async () => {
+    await pass();
+    const quiet = await callForwarding(7n);
+    await solidify();
+    await mine(10);
+    await chain.control('endpoint', { name: 'hanging', slowMs: 20_000 });
+    const two = connectTron(chain, ['bare', 'hanging']);
+    const began = performance.now();
+    expect(await scan(two, quiet)).toEqual({ paid: [], untraced: { from: quiet, to: quiet } });
+    expect(performance.now() - began).toBeLessThan(15_000);
+  }, 40_000);
+
   test('is not told of where tokens of the registry alone were called: they pass nothing on', async () => {
     await pass();
     const called = (await head()) + 1;

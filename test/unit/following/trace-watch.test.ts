@@ -14,14 +14,17 @@ const traces = new TraceWatch({ chain, chainAlarms });
 const isRaised = async (alert: string) =>
   (await metrics.getSingleMetricAsString('gateway_chain_alarms')).includes(`chain="arbitrum",alert="${alert}"} 1`);
 
-test('blocks that were scanned without traces are an alarm that names them, until as much of the chain as ten minutes is scanned after them', async () => {
-  const untraced = { from: 5, to: 7 };
+test('blocks that were scanned without traces are an alarm that names them, until ten minutes have passed, and as much of the chain is scanned after them', async () => {
+  const untraced = { from: 5, to: 7, isRecent: false };
   traces.report({ nextBlock: 8, untraced: null });
   expect(await isRaised('deposits_untraced')).toBe(false);
   traces.report({ nextBlock: 8, untraced });
   expect(logged).toEqual([{ alert: 'deposits_untraced', chain: 'arbitrum' }]);
   expect(chainAlarms.details).toEqual({ 'alarms:arbitrum': expect.stringMatching(/^deposits_untraced: of blocks 5 to 7 /) });
   traces.report({ nextBlock: 7 + tenMinutes, untraced });
+  expect(await isRaised('deposits_untraced')).toBe(true);
+  // a follower that catches up scans as much in seconds
+  traces.report({ nextBlock: 8 + tenMinutes, untraced: { ...untraced, isRecent: true } });
   expect(await isRaised('deposits_untraced')).toBe(true);
   traces.report({ nextBlock: 8 + tenMinutes, untraced });
   expect(await isRaised('deposits_untraced')).toBe(false);
