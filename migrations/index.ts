@@ -73,6 +73,7 @@ import { ListCounts0094 } from './0094-list-counts';
 import { ShownAssets0095 } from './0095-shown-assets';
 import { CancelledRequests0097 } from './0097-cancelled-requests';
 import { AddedAssets0098 } from './0098-added-assets';
+import { UntracedBlocks0099 } from './0099-untraced-blocks';
 import { PooledKeys0070 } from './0070-pooled-keys';
 
 /** In this order. A released migration is never edited: a change is a new file. */
@@ -153,4 +154,5 @@ export const migrations = [
   ShownAssets0095,
   CancelledRequests0097,
   AddedAssets0098,
+  UntracedBlocks0099,
 ];

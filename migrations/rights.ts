@@ -450,3 +450,8 @@ export const cancelledWithdrawalRights: Rights = {
 export const cancelledRequestRights: Rights = {
   settler_withdrawals: { gateway_operator: 'update (refused)' },
 };
+
+/** Granted by the migration that adds the columns. */
+export const untracedBlockRights: Rights = {
+  chain_cursors: { gateway_worker: 'update (untraced_from, untraced_to, untraced_at)' },
+};

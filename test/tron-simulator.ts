@@ -30,6 +30,11 @@ type Answer = ReturnType<typeof JSON.parse>;
 
 const started = new Set<Simulator>();
 
+/** Of a contract that sends what it is called with to the address in its calldata, and logs nothing. */
+const forwarderCode = '60008060008034600035620f4240f100';
+/** Of a contract that calls another one with its own calldata. */
+const relayCode = (to: Buffer): string => `365f5f375f5f365f5f73${to.subarray(1).toString('hex')}5af100`;
+
 /** A simulator that makes blocks only when it is told to. */
 export class TestChain {
   private constructor(readonly simulator: Simulator) {}
@@ -66,6 +71,21 @@ export class TestChain {
     await this.control('faucet', { address: holder.address, amount: String(sun) });
     if (tokens > 0n) await this.control('faucet', { address: holder.address, amount: String(tokens), token: 'USDT' });
     return holder;
+  }
+
+  /** A new contract with this bytecode. */
+  async contract(code: string): Promise<Holder> {
+    const contract = newHolder();
+    await this.control('contract', { address: contract.address, code });
+    return contract;
+  }
+
+  readonly newForwarder = (): Promise<Holder> => this.contract(forwarderCode);
+  readonly newRelay = (to: Buffer): Promise<Holder> => this.contract(relayCode(to));
+
+  /** In a block: a forwarder sends so much on. `to`: canonical form. */
+  forward(payer: Holder, forwarder: Holder, to: string, amount: bigint): Promise<Answer> {
+    return this.include(this.call(payer, forwarder.bytes, to.slice(2).padStart(64, '0'), {}, amount), payer);
   }
 
   /** What a full node shows, in sun. */

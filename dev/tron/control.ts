@@ -103,6 +103,8 @@ const actions: Record<string, Action> = {
         .default(''),
       down: Joi.boolean(),
       lie: Joi.valid(...lies, null),
+      lieFrom: Joi.number().integer().min(0).allow(null),
+      lieTo: Joi.number().integer().min(0).allow(null),
       stopped: Joi.boolean(),
       firstBlock: Joi.number().integer().min(0).allow(null),
       requestsPerSecond: Joi.number().integer().min(0).allow(null),

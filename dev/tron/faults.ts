@@ -13,6 +13,9 @@ export interface EndpointFaults {
   /** Connections are closed without an answer. */
   down: boolean;
   lie: Lie | null;
+  /** It lies about receipts of these blocks alone, as a node that ran otherwise when it executed them; null: no bound. */
+  lieFrom: number | null;
+  lieTo: number | null;
   /** Its blocks stand still. */
   stoppedAt: { head: number; solidified: number } | null;
   /** It began with this block, from a snapshot of the accounts: it has no older blocks and transactions. */
@@ -26,7 +29,7 @@ export interface EndpointFaults {
 }
 
 const healthy: EndpointFaults = {
-  ...{ down: false, lie: null, stoppedAt: null, firstBlock: null },
+  ...{ down: false, lie: null, lieFrom: null, lieTo: null, stoppedAt: null, firstBlock: null },
   ...{ requestsPerSecond: null, slowMs: 0, remembersIds: false },
 };
 
@@ -110,11 +113,19 @@ export class Faults {
 const isQuery = (path: string): boolean => /^get(transaction|nowblock|block|account)/.test(path);
 
 /** An answer of the node as an endpoint that lies gives it. */
-export function distort(lie: Lie | null, path: string, answer: Json): Json {
+export function distort(endpoint: Readonly<EndpointFaults>, path: string, answer: Json): Json {
+  const { lie } = endpoint;
   if (!lie || !isQuery(path)) return answer;
   if (lie === 'absent' && /^gettransaction(info)?byid$/.test(path)) return {};
   if (lie === 'absent' && path === 'gettransactioninfobyblocknum') return [];
-  return change(lie, answer);
+  if (Array.isArray(answer)) return answer.map((entry) => (isSpared(endpoint, entry) ? entry : change(lie, entry)));
+  return isSpared(endpoint, answer) ? answer : change(lie, answer);
+}
+
+/** A receipt of a block about which the endpoint does not lie. */
+function isSpared({ lieFrom, lieTo }: Readonly<EndpointFaults>, answer: Json): boolean {
+  if (!isObject(answer) || typeof answer.blockNumber !== 'number') return false;
+  return answer.blockNumber < (lieFrom ?? 0) || answer.blockNumber > (lieTo ?? Infinity);
 }
 
 function change(lie: Lie, value: Json, key = ''): Json {

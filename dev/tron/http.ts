@@ -59,7 +59,7 @@ export function createSimulatorServer(controlled: Controlled): Server {
       visible: given.visible === true || given.visible === 'true',
       endpoint: name,
     });
-    reply(response, 200, distort(endpoint.lie, path, result));
+    reply(response, 200, distort(endpoint, path, result));
   }
 }
 

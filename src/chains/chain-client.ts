@@ -159,12 +159,21 @@ export interface BlockScan {
   outputs?: { made: OutputFound[]; spent: { resource: string; by: string }[]; origins: OutputOrigin[] };
 }
 
+/** Numbers of blocks, both included. */
+export interface BlockRange {
+  from: number;
+  to: number;
+}
+
 export interface ScanResult {
   blocks: BlockScan[];
-  /** Every number up to this one is in `blocks` or was skipped by the chain; below `from` when nothing was found yet. */
+  /** Every number up to this one is in `blocks` or was skipped by the chain; below `from` when nothing can be taken yet. */
   scannedTo: number;
-  /** Payments that contracts pass on may be missing: the endpoint does not show them where the chain does not require that, or is not seen to. */
-  isUntraced?: true;
+  /**
+   * Payments that contracts pass on may be missing in the first and the last of these blocks, and between them: the endpoint does not show them
+   * where the chain does not require that, or is not seen to. None of these blocks is above `scannedTo`.
+   */
+  untraced?: BlockRange;
 }
 
 /** Returns the subset of these canonical addresses that belongs to the gateway. */

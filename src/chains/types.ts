@@ -49,7 +49,7 @@ export interface ChainDefinition {
   /** It charges for the data of a transaction in addition to its execution. */
   chargesForData?: boolean;
   /**
-   * Blocks are scanned only at endpoints that trace them (on Tron: that are not seen to lack internal transactions): else payments that
+   * Blocks are scanned only at endpoints that trace them (on Tron: whose blocks show internal transactions, or nothing): else payments that
    * contracts pass on would not be found. Absent: they are found where the endpoint happens to trace.
    */
   requiresTraces?: boolean;

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EntityManager } from 'typeorm';
-import type { BlockScan } from '../chains/chain-client';
+import type { ScanResult } from '../chains/chain-client';
 import { storeForeignTransactions, takeBackForeignTransactions } from '../chains/foreign-transactions';
 import { storeOrigins } from '../chains/origins';
 import { storeOutputs, takeBackOutputs } from '../chains/outputs';
@@ -108,7 +108,8 @@ class Follower {
   private async step(): Promise<boolean> {
     const head = await this.head.read();
     // another follower may have moved it
-    const cursor = (await store.findCursor(this.manager, this.chain)) ?? { nextBlock: 0, agreedTo: null };
+    const cursor = (await store.findCursor(this.manager, this.chain)) ?? { nextBlock: 0, agreedTo: null, untraced: null };
+    this.traces.report(cursor);
     await this.agreement.begin(cursor);
     this.nextBlock = cursor.nextBlock;
     const last = await store.newestBlockUpTo(this.manager, this.chain.name, this.nextBlock - 1);
@@ -130,7 +131,8 @@ class Follower {
     await this.ends.report(this.nextBlock);
     await this.spends.report(this.nextBlock);
     await this.doubts.report();
-    if (this.nextBlock <= head) return true;
+    // blocks that cannot be taken yet are waited for like new ones
+    if (this.nextBlock <= head && this.nextBlock !== cursor.nextBlock) return true;
     await this.funding.ask(this.nextBlock);
     await atMost(answersWaitMs, asked);
     void tell();
@@ -161,28 +163,29 @@ class Follower {
 
   private async scanNext(head: number, last: store.StoredBlock | null): Promise<void> {
     const { client, deposits } = this.options;
-    const { blocks, scannedTo } = await this.traces.watch(() =>
+    const scan = await this.traces.watch(() =>
       this.range.run(this.nextBlock, head, (to) =>
         client.scan(this.nextBlock, to, (keys) => deposits.depositAddresses(this.manager, this.chain.family, keys)),
       ),
     );
-    if (scannedTo < this.nextBlock) return;
-    const [first] = blocks;
+    if (scan.scannedTo < this.nextBlock) return;
+    const [first] = scan.blocks;
     if (first && last && first.parentHash !== last.hash) {
       await this.rollBack();
       return;
     }
-    const contradicted = await this.store(blocks, scannedTo, await findInclusions(this.manager, this.options, blocks));
+    const contradicted = await this.store(scan, await findInclusions(this.manager, this.options, scan.blocks));
     await this.takeBack(contradicted);
   }
 
   /** Everything that a range brought, in one database transaction that starts with the compare-and-set on the cursor. */
-  private async store(blocks: BlockScan[], scannedTo: number, found: FoundInclusion[]) {
+  private async store({ blocks, scannedTo, untraced }: ScanResult, found: FoundInclusion[]) {
     const { chain, options } = this;
     const from = this.nextBlock;
     const contradicted = await inTransaction(options.database, async (manager) => {
       const cursor = await store.moveCursor(manager, chain.name, from, scannedTo + 1);
       if (!cursor) return null;
+      if (untraced) await this.traces.note(manager, untraced);
       await store.storeBlocks(manager, chain.name, blocks, scannedTo - Math.max(chain.finalityDepth, minKept));
       await storeOrigins(manager, chain.name, blocks, scannedTo - chain.finalityDepth + 1);
       await storeOutputs(manager, chain.name, blocks);

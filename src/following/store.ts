@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import type { BlockScan } from '../chains/chain-client';
+import type { BlockRange, BlockScan } from '../chains/chain-client';
 import type { ChainDefinition, FeeLevels } from '../chains/types';
 
 /** The follower's cursor and the blocks it has scanned. Block numbers are plain numbers: no chain gets near 2^53. */
@@ -14,12 +14,30 @@ export interface Cursor {
   nextBlock: number;
   /** The newest scanned block that a second endpoint has shown too, -1 before the first; null: there is no second one. */
   agreedTo: number | null;
+  /** The first and the last of the blocks that were last scanned without what contracts pass on; null: none was. */
+  untraced: Untraced | null;
 }
+
+export interface Untraced extends BlockRange {
+  /** They were scanned within the last ten minutes. */
+  isRecent: boolean;
+}
+
+interface CursorRow {
+  next_block: string;
+  agreed_to: string | null;
+  untraced_from: string | null;
+  untraced_to: string | null;
+  untraced_is_recent: boolean | null;
+  caip2: string;
+}
+
+const isRecent = `untraced_at > clock_timestamp() - interval '10 minutes'`;
 
 /** null before the first start. @throws Error when the row was written for another chain. */
 export async function findCursor(manager: EntityManager, chain: ChainDefinition): Promise<Cursor | null> {
-  const [row] = await manager.query<{ next_block: string; agreed_to: string | null; caip2: string }[]>(
-    'select next_block, agreed_to, caip2 from chain_cursors where chain = $1',
+  const [row] = await manager.query<CursorRow[]>(
+    `select next_block, agreed_to, untraced_from, untraced_to, ${isRecent} as untraced_is_recent, caip2 from chain_cursors where chain = $1`,
     [chain.name],
   );
   if (!row) return null;
@@ -27,8 +45,15 @@ export async function findCursor(manager: EntityManager, chain: ChainDefinition)
     throw new Error(
       `this database has followed ${chain.name} as ${row.caip2}, not ${chain.caip2}: one database is one environment`,
     );
-  return { nextBlock: Number(row.next_block), agreedTo: row.agreed_to === null ? null : Number(row.agreed_to) };
+  const [from, to] = [toNumber(row.untraced_from), toNumber(row.untraced_to)];
+  return {
+    nextBlock: Number(row.next_block),
+    agreedTo: toNumber(row.agreed_to),
+    untraced: from === null || to === null ? null : { from, to, isRecent: row.untraced_is_recent === true },
+  };
 }
+
+const toNumber = (text: string | null): number | null => (text === null ? null : Number(text));
 
 export async function createCursor(
   manager: EntityManager,
@@ -54,6 +79,22 @@ export async function storeHead(manager: EntityManager, chain: string, head: num
     `update chain_cursors set head_block = $2, fee_levels = $3::jsonb, fee_levels_at = clock_timestamp(), updated_at = now()
       where chain = $1`,
     [chain, head, JSON.stringify(levels)],
+  );
+}
+
+/** Those that were noted before count on, where the last of them is not below `joinedFrom`, or they were noted within the last ten minutes. */
+export async function noteUntraced(
+  manager: EntityManager,
+  chain: string,
+  { from, to }: BlockRange,
+  joinedFrom: number,
+): Promise<void> {
+  await manager.query(
+    `update chain_cursors
+        set untraced_from = case when untraced_to >= $4 or ${isRecent} then least(untraced_from, $2) else $2 end,
+            untraced_to = greatest(untraced_to, $3), untraced_at = clock_timestamp()
+      where chain = $1`,
+    [chain, from, to, joinedFrom],
   );
 }
 
@@ -95,7 +136,7 @@ export async function moveCursor(
       where chain = $1 and next_block = $2 returning agreed_to`,
     [chain, expected, next],
   );
-  return row ? { agreedTo: row.agreed_to === null ? null : Number(row.agreed_to) } : null;
+  return row ? { agreedTo: toNumber(row.agreed_to) } : null;
 }
 
 /** The newest stored block at or below a height: a chain may skip numbers. */

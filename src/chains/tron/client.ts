@@ -31,7 +31,7 @@ import { encodeLevels } from './fees';
 import { fetchLevels } from './levels';
 import { TronNode } from './node';
 import { prepareTransfer } from './prepare';
-import { scanBlocks } from './scan';
+import { scanAtAny, scanBlocks } from './scan';
 import { askStatus, proveAt, type Sight } from './status';
 
 /** Largest number of blocks in one scan. */
@@ -139,6 +139,6 @@ export class TronChainClient implements ChainClient, ImpossibilityProver {
 
   scan(from: number, to: number, isOurs: IsOurs): Promise<ScanResult> {
     if (from < 0 || to < from || to - from >= maxScanRange) throw new RangeError(`a scan covers 1 to ${maxScanRange} blocks`);
-    return this.endpoints.run((node) => scanBlocks(node, this.chain, { from, to }, endingScan(isOurs)));
+    return scanAtAny(this.endpoints, (node) => scanBlocks(node, this.chain, { from, to }, endingScan(isOurs)));
   }
 }

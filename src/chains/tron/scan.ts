@@ -1,10 +1,14 @@
-import type { BlockScan, IsOurs, ScanResult } from '../chain-client';
+import { setTimeout as delay } from 'node:timers/promises';
+import { GatewayError } from '../../platform/errors';
+import type { BlockRange, BlockScan, IsOurs, ScanResult } from '../chain-client';
+import type { EndpointList } from '../endpoints';
+import { NoAnswer } from '../no-answer';
 import { tokenByContract } from '../registry';
 import type { ChainDefinition, DepositFound } from '../types';
 import type { Block, BlockTransaction, Receipt } from './answers';
 import { toAddress } from './codec/address';
 import { type ForeignTransaction, readForeign } from './foreign';
-import { isUntraced, type ShownCalls, showsSaving } from './internal';
+import { findTraced, type ShownCalls, showsSaving } from './internal';
 import type { TronNode } from './node';
 import { readTransfer } from './transfer-event';
 
@@ -24,9 +28,10 @@ interface Candidate extends Pick<DepositFound, 'txHash' | 'position' | 'tokenCon
 
 interface Calls {
   candidates: Candidate[];
-  /** Absent where the block has no calls. */
-  shown?: ShownCalls;
+  shown: ShownCalls;
 }
+
+const noCalls: Calls = { candidates: [], shown: { saves: null, mayPay: false } };
 
 interface Read {
   transaction: BlockTransaction;
@@ -34,8 +39,9 @@ interface Read {
 }
 
 /**
- * Solidified blocks from..to with the deposits in them; fewer when the node does not have them all yet.
- * @throws EndpointFault as `isUntraced`; Error.
+ * Solidified blocks from..to with the deposits in them; fewer when the node does not have them all yet, or when later blocks have to show
+ * first whether calls by contracts are in them.
+ * @throws EndpointFault as `findTraced`; Error.
  */
 export async function scanBlocks(
   node: TronNode,
@@ -58,10 +64,60 @@ export async function scanBlocks(
   for (const block of blocks) {
     const scanned = await scanBlock(node, chain, block, isOurs);
     scans.push(scanned.scan);
-    if (scanned.shown !== undefined) shown.push(scanned.shown);
+    shown.push(scanned.shown);
   }
-  const untraced = await isUntraced(node, chain, from, shown);
-  return { blocks: scans, scannedTo: from + blocks.length - 1, ...(untraced && { isUntraced: untraced }) };
+  const { count, untraced } = await findTraced(node, chain, from, shown);
+  return { blocks: scans.slice(0, count), scannedTo: from + count - 1, ...(untraced && { untraced }) };
+}
+
+/** How long an endpoint may take where another one has answered: one that hangs must not keep the follower from every range. */
+const furtherMs = 5_000;
+
+interface UntracedScan extends ScanResult {
+  untraced: BlockRange;
+}
+
+/**
+ * A scan at the first endpoint that is seen to show what contracts pay. Where none is, what the endpoint shows that is seen to do so up to the
+ * highest block; its first block that does not show it is taken alone with those after it, by a scan that begins there.
+ */
+export async function scanAtAny(
+  endpoints: EndpointList<TronNode>,
+  scan: (node: TronNode) => Promise<ScanResult>,
+): Promise<ScanResult> {
+  let best: UntracedScan | undefined;
+  try {
+    return await endpoints.run(async (node) => {
+      const found = await (best ? within(furtherMs, scan(node)) : scan(node));
+      const { untraced } = found;
+      // one that is not so far has nothing to say about these blocks
+      if (!untraced && found.scannedTo >= (best?.untraced.from ?? -Infinity)) return found;
+      if (untraced && (!best || showsMore(untraced, best.untraced))) best = { ...found, untraced };
+      throw new Error('what contracts have paid may be missing');
+    });
+  } catch (error) {
+    if (best && error instanceof GatewayError && error.code === 'chain_unavailable') return cut(best);
+    throw error;
+  }
+}
+
+const showsMore = (one: BlockRange, other: BlockRange): boolean =>
+  one.from > other.from || (one.from === other.from && one.to < other.to);
+
+/** Without the first block that does not show it and those after it, unless it is the first of all. */
+function cut(found: UntracedScan): ScanResult {
+  const blocks = found.blocks.filter(({ number }) => number < found.untraced.from);
+  return blocks.length > 0 ? { blocks, scannedTo: found.untraced.from - 1 } : found;
+}
+
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  const late = new AbortController();
+  const tooLate = delay(ms, undefined, { signal: late.signal, ref: false }).then(() => {
+    throw new NoAnswer(`no answer within ${ms} ms`);
+  });
+  // its end is nobody's once the work has ended
+  tooLate.catch(() => undefined);
+  return Promise.race([work, tooLate]).finally(() => late.abort());
 }
 
 async function scanBlock(
@@ -69,7 +125,7 @@ async function scanBlock(
   chain: ChainDefinition,
   block: Block,
   isOurs: IsOurs,
-): Promise<{ scan: BlockScan; shown?: ShownCalls }> {
+): Promise<{ scan: BlockScan; shown: ShownCalls }> {
   const reads = block.transactions.map((transaction): Read => ({ transaction, does: readForeign(transaction.raw) }));
   const calls = await fetchCalls(node, chain, block, reads);
   const candidates = [
@@ -114,22 +170,26 @@ function toTransfer({ transaction: { id, result }, does }: Read): Candidate[] {
 async function fetchCalls(node: TronNode, chain: ChainDefinition, block: Block, reads: Read[]): Promise<Calls> {
   // other kinds, such as the creation of a contract, have results too
   const executed = reads.filter(({ transaction: { result }, does }) => result === 'SUCCESS' && !does?.transfer);
-  if (executed.length === 0) return { candidates: [] };
+  if (executed.length === 0) return noCalls;
   const receipts = new Map((await node.receipts(block.number)).map((receipt) => [receipt.id, receipt]));
   const succeeding = executed.flatMap(({ transaction: { id } }) => {
     const receipt = receipts.get(id);
     if (receipt?.blockNumber !== block.number) throw new Error('a receipt of a solidified block is missing');
     return receipt.success ? [receipt] : [];
   });
+  const called = new Set(executed.flatMap(({ transaction: { id }, does }) => (does ? [id] : [])));
   return {
     candidates: succeeding.flatMap((receipt) => [...toTokens(chain, receipt), ...toInternal(receipt)]),
-    shown: { saves: showsSaving([...receipts.values()]), mayPay: succeeding.some((receipt) => mayPay(chain, receipt)) },
+    shown: {
+      saves: showsSaving([...receipts.values()]),
+      mayPay: succeeding.some((receipt) => mayPay(chain, receipt, called.has(receipt.id))),
+    },
   };
 }
 
-/** Tokens of the registry pass nothing on. */
-const mayPay = (chain: ChainDefinition, { contract, hasInternal }: Receipt): boolean =>
-  !hasInternal && (contract === null || !tokenByContract(chain, showAddress(`41${contract}`)));
+/** Tokens of the registry pass nothing on, nor does what runs no contract, such as a vote. */
+const mayPay = (chain: ChainDefinition, { contract, hasInternal }: Receipt, isCall: boolean): boolean =>
+  !hasInternal && (contract === null ? isCall : !tokenByContract(chain, showAddress(`41${contract}`)));
 
 const toTokens = (chain: ChainDefinition, { id, logs }: Receipt): Candidate[] =>
   logs.flatMap((log, index) => {

@@ -139,7 +139,7 @@ describe('of two endpoints', () => {
       const compareBlock = () => answered.then(() => ({ same: 2, different: 0 }));
       const late = Object.assign(Object.create(client) as typeof client, { compareBlock });
       const agreement = new Agreement({ ...options, chain, client: late });
-      await agreement.begin({ nextBlock, agreedTo: -1 });
+      await agreement.begin({ nextBlock, agreedTo: -1, untraced: null });
       return { answer, advancing: agreement.advance(nextBlock), agreement, nextBlock, block: nextBlock - chain.confirmations };
     };
     const rollBack = async (manager: EntityManager, from: number, to: number) => {

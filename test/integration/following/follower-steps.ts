@@ -97,7 +97,7 @@ const watch = {
 export const followerSteps: [name: string, least: number, step: Step][] = [
   [
     'the cursor and the blocks',
-    11,
+    12,
     async (manager, database) => {
       await store.createCursor(manager, ethereum, 1, head, {});
       await store.findCursor(manager, ethereum);
@@ -107,6 +107,7 @@ export const followerSteps: [name: string, least: number, step: Step][] = [
       await store.agree(manager, 'ethereum', { number: near, hash: `b${near}` });
       await store.setAgreedTo(manager, 'ethereum', near);
       await store.moveCursor(manager, 'ethereum', head + 1, near);
+      await store.noteUntraced(manager, 'ethereum', { from: near, to: head }, 0);
       await store.dropBlocks(manager, 'ethereum', near);
       await store.storeHead(manager, 'ethereum', head, {});
       await store.storeHeadWithoutLevels(manager, 'ethereum', head);

@@ -16,31 +16,30 @@ export const waitingStarts = 10_000;
 export const ethereum = { ...registry.get('ethereum'), finalityDepth: finality };
 export const bitcoin = localBitcoin();
 
-/** A million rows each, but for those that say less. */
-export const big = [
-  'transactions',
-  'transaction_events',
-  'transfer_attempts',
-  'attempt_ids',
-  'attempt_outputs',
-  'accounts',
-  'reservations',
-  'attempt_reservations',
-  'chain_outputs',
-  'output_origins',
-  'foreign_transactions',
-  'ledger_accounts',
-  'ledger_postings',
-  'ledger_entries',
-  // 100,000
-  'redo_requests',
-  // 20,000
-  'x402_settlements',
-  'x402_authorisations',
-  'consolidations',
-  'security_factors',
-  'workflow_outbox',
-];
+/** How many rows each has at least. */
+export const big: Readonly<Record<string, number>> = {
+  transactions: million,
+  transaction_events: million,
+  transfer_attempts: million,
+  attempt_ids: million,
+  attempt_outputs: million,
+  accounts: million,
+  reservations: million,
+  attempt_reservations: million,
+  chain_outputs: million,
+  output_origins: million,
+  foreign_transactions: million,
+  ledger_accounts: million,
+  ledger_postings: million,
+  ledger_entries: million,
+  redo_requests: 100_000,
+  x402_settlements: 20_000,
+  x402_authorisations: 20_000,
+  consolidations: 20_000,
+  security_factors: 20_000,
+  // as many as may wait, and other messages
+  workflow_outbox: waitingStarts + 9_000,
+};
 
 const kinds = { account: 1, wallet: 2, client: 3, transaction: 4, asset: 5, posting: 6, gas: 7, bitcoin: 8, subject: 9 } as const;
 type Kind = keyof typeof kinds;
@@ -56,7 +55,7 @@ export async function insertRows(database: DataSource): Promise<void> {
     const indexes = await manager.query<{ name: string; definition: string }[]>(
       `select i.relname as name, pg_get_indexdef(i.oid) as definition from pg_index x join pg_class i on i.oid = x.indexrelid
         where x.indrelid = any($1::text[]::regclass[]) and not exists (select from pg_constraint c where c.conindid = i.oid)`,
-      [big],
+      [Object.keys(big)],
     );
     for (const { name } of indexes) await manager.query(`drop index ${name}`);
     for (const statement of rows) await manager.query(statement);
@@ -70,7 +69,10 @@ export async function insertRows(database: DataSource): Promise<void> {
 /** Ended for long, or among the newest 200. */
 const isOpen = `n > ${million} - 200`;
 
-/** A million accounts, outputs and transactions: two of three are transfers with an attempt, the others deposits. What is open is near the head. */
+/**
+ * A million accounts, outputs and transactions: two of three are transfers with an attempt, of which every other one has replaced another, and
+ * the others deposits. What is open is near the head.
+ */
 const rows = [
   `insert into clients (client_id, name) select ${id('client', 'n')}, 'c' || n from generate_series(0, 5000) n`,
   `insert into chain_cursors (chain, caip2, next_block, head_block, fee_levels, agreed_to)
@@ -113,16 +115,22 @@ const rows = [
      'ETH', 18, 1, null, null, null, 'CONFIRMED', null, 'u' || n, null, n, 'b' || n, 1, now(), now() from generate_series(1, 20000) n`,
   `insert into transaction_events (tx_id, seq, status) select ${id('transaction', 'n')}, 0, 'CONFIRMED' from generate_series(1, ${million}) n`,
   `insert into transfer_attempts (tx_id, attempt, kind, chain, prepared, unsigned, signers, message_key, fee_bound, tx_hash, signed, signed_at, block_number, block_hash, success, fee, included_id, impossible_proof)
-   select ${id('transaction', 'n')}, 1, 'first', 'ethereum', '{}', '0x', '[]', 'm' || n, 1, 'h' || n, '0x', now(), n / 4, 'b' || n / 4, true, 1, 'h' || n, case when n % 50000 = 1 then '{}'::jsonb end
-     from generate_series(1, ${million}) n where n % 3 > 0`,
+   select ${id('transaction', 'n')}, 1, 'first', 'ethereum', '{}'::jsonb, '0x', '[]'::jsonb, 'm' || n, 1, 'h' || n, '0x', now(), n / 4, 'b' || n / 4, true, 1, 'h' || n, case when n % 50000 = 1 then '{}'::jsonb end
+     from generate_series(1, ${million}) n where n % 3 > 0
+   union all
+   select ${id('transaction', 'n')}, 2, 'replacement', 'ethereum', '{}'::jsonb, '0x', '[]'::jsonb, 'r' || n, 1, 'g' || n, '0x', now(), null, null, null, null, null, null
+     from generate_series(1, ${million}) n where n % 3 = 1`,
   `insert into attempt_ids (chain, id, tx_id, attempt) select chain, tx_hash, tx_id, attempt from transfer_attempts`,
   `insert into attempt_outputs (chain, resource, owner, amount, tx_id, attempt)
    select 'bitcoin', 'c' || n, 'a' || n % 20000, 1, ${id('transaction', 'n')}, 1 from generate_series(1, ${million}) n`,
-  `insert into reservations (chain, owner, resource, ordinal, tx_id)
-   select 'ethereum', 'a' || n % 20000, n / 20000, n / 20000, ${id('transaction', 'n')} from generate_series(1, ${million}) n where n % 3 > 0`,
+  // nonces, and inputs of transfers that have ended
+  `insert into reservations (chain, owner, resource, ordinal, tx_id, released_at)
+   select 'ethereum', 'a' || n % 20000, (n / 20000)::text, n / 20000, ${id('transaction', 'n')}, null::timestamptz from generate_series(1, ${million}) n where n % 3 > 0
+   union all
+   select 'bitcoin', 'a' || n % 20000, 'r' || n, null, ${id('transaction', 'n')}, now() from generate_series(1, ${million}) n where n % 3 = 1`,
   `insert into attempt_reservations select tx_id, 1, reservation_id from reservations`,
   `insert into foreign_transactions (chain, owner, ordinal, id, block_number)
-   select 'ethereum', 'a' || n % 20000, n / 20000, 'h' || n, n / 4 from generate_series(1, ${million}) n where n % 3 = 0`,
+   select 'ethereum', case when n % 3 = 0 then 'a' else 'f' end || n % 20000, n / 20000, 'h' || n, n / 4 from generate_series(1, ${million}) n`,
   `insert into chain_outputs (chain, resource, owner, amount, block_number, spendable_from, made_by, spent_by, spent_block)
    select 'bitcoin', 'o' || n, 'a' || n % 20000, 1, n / 4, n / 4, 'h' || n, case when n % 10 > 0 then 's' || n end, case when n % 10 > 0 then n / 4 end
      from generate_series(1, ${million}) n`,

@@ -13,6 +13,8 @@ const solidLag = 2;
 export interface TronOptions {
   changes?: Partial<ChainDefinition>;
   route?: Route;
+  /** Names of endpoints of the simulator, in the order in which they are asked; without any it is the simulator itself. */
+  endpoints?: string[];
   /** In place of a random one. */
   key?: HDKey;
   /** Of the simulated chain: how much later the next block is. */
@@ -25,10 +27,19 @@ const pauseMs = 50;
 
 /** A simulated Tron chain with two accounts, and everything between them but Temporal and the nodes that sign. */
 export async function createTronFixture(options: TronOptions = {}) {
-  const { changes = {}, route = direct, key, blockMs = 1_000, isMining = false } = options;
+  const { changes = {}, route = direct, endpoints = [], key, blockMs = 1_000, isMining = false } = options;
   const chain = await TestChain.start({ solidLag, blockMs, isMining });
   const now = isMining ? Date.now : clockOf(chain);
-  const client = new TronChainClient(tronDefinition(changes), [`${await route(chain.url)}?rate=1000`], now);
+  const url = await route(chain.url);
+  const connect = (names: string[]) => {
+    const urls = names.length > 0 ? names.map((name) => `${url}/endpoint/${name}`) : [url];
+    return new TronChainClient(
+      tronDefinition(changes),
+      urls.map((it) => `${it}?rate=1000`),
+      now,
+    );
+  };
+  const client = connect(endpoints);
   const fixture = await createChainFixture({ client, getFamily, symbols: ['TRX', 'USDT'], ...(key && { key }) });
   const height = async (): Promise<number> => (await chain.control('status')).solidified;
   /** So that as many are solidified with what waits now. */
@@ -44,7 +55,7 @@ export async function createTronFixture(options: TronOptions = {}) {
     await fixture.close();
     await chain.stop();
   };
-  return { ...fixture, simulated: chain, client, mine, send, close };
+  return { ...fixture, simulated: chain, client, connect, mine, send, close };
 }
 
 export type TronFixture = Awaited<ReturnType<typeof createTronFixture>>;

@@ -140,7 +140,7 @@ describe('scan', () => {
 
   it('takes it for a fault that an endpoint does not trace any more: for ten minutes, or as long as that lasts where the chain requires traces', async () => {
     for (const [on, later] of [
-      [untracing, { isUntraced: true }],
+      [untracing, { untraced: { from: 1, to: 1 } }],
       [chain, 'traces_missing'],
     ] as const) {
       const worked = new Map<string, unknown>([['trace_block', true]]);
@@ -174,8 +174,8 @@ describe('scan', () => {
     ['the method (services)', -32000, 'the method trace_block does not exist/is not available'],
   ])('takes an endpoint for one without traces that lacks %s: %d %s', async (_, code, message) => {
     const { call } = node({ trace_block: () => Promise.reject(new NodeRefusal(code, message)) });
-    const { isUntraced } = await scanBlocks(call, untracing, { from: 1, to: 1 }, () => Promise.resolve(new Set()), new Map());
-    expect(isUntraced).toBe(true);
+    const { untraced } = await scanBlocks(call, untracing, { from: 1, to: 1 }, () => Promise.resolve(new Set()), new Map());
+    expect(untraced).toEqual({ from: 1, to: 1 });
   });
 
   it.each<[string, () => unknown]>([

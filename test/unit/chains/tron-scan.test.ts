@@ -10,7 +10,7 @@ import { Paces } from '../../../src/chains/request-rate';
 import { TronNode } from '../../../src/chains/tron/node';
 import { scanBlocks } from '../../../src/chains/tron/scan';
 import { connectTron, makeTron, payTron, tronDefinition } from '../../tron-client';
-import { type Holder, newHolder, TestChain, transferData, trx, usdt } from '../../tron-simulator';
+import { type Holder, TestChain, transferData, trx, usdt } from '../../tron-simulator';
 
 let chain: TestChain;
 let client: TronChainClient;
@@ -81,20 +81,10 @@ test('what is not solidified is not there', async () => {
   expect(() => client.scan(5, 60, oursAre())).toThrow(RangeError);
 });
 
-/** Address of a new contract that sends what it is called with to the address in its calldata, and logs nothing. */
-async function newForwarder(): Promise<Holder> {
-  const forwarder = newHolder();
-  await chain.control('contract', { address: forwarder.address, code: '60008060008034600035620f4240f100' });
-  return forwarder;
-}
-
-const forward = async (forwarder: Holder, amount: bigint) => {
-  const word = bob.bytes.subarray(1).toString('hex').padStart(64, '0');
-  return chain.include(chain.call(alice, forwarder.bytes, word, {}, amount), alice);
-};
+const forward = (forwarder: Holder, amount: bigint) => chain.forward(alice, forwarder, keyOf(bob), amount);
 
 test('TRX that a contract sends on', async () => {
-  const splitter = await newForwarder();
+  const splitter = await chain.newForwarder();
   const before = await head();
   const sent = await forward(splitter, 5_000n);
   await solidify();
@@ -112,23 +102,38 @@ describe('an endpoint without internal transactions', () => {
   /** Where a contract has called the token, which has logged it; the next block has a contract that sends TRX on and logs nothing. */
   let logged: number;
   let plain: number;
+  let relay: Holder;
+  let forwarder: Holder;
   const bare = () => chain.control('endpoint', { name: 'bare', lie: 'internal' });
   const scan = async (scanned: TronChainClient, from: number, to = from) => {
-    const { blocks, isUntraced } = await scanned.scan(from, to, oursAre(bob));
-    return { paid: blocks.flatMap(({ deposits }) => deposits.map(({ amount }) => amount)), isUntraced };
+    const { blocks, scannedTo, untraced } = await scanned.scan(from, to, oursAre(bob));
+    return {
+      paid: blocks.flatMap(({ deposits }) => deposits.map(({ amount }) => amount)),
+      ...(untraced && { untraced }),
+      // of what was asked for
+      ...(scannedTo < to && { waits: scannedTo + 1 }),
+    };
   };
   const asked = async (name: string): Promise<number> => (await chain.control('status')).faults.requests[name].all;
   const missing = { code: 'chain_unavailable', cause: { name: 'EndpointFault', alert: 'traces_missing' } };
+  /** In a block of its own, whose number it returns: a contract calls the token, which logs it. */
+  const callLogging = async (amount: bigint): Promise<number> => {
+    await chain.include(chain.call(alice, relay.bytes, transferData(bob, amount)), alice);
+    return head();
+  };
+  const callForwarding = async (amount: bigint): Promise<number> => {
+    await forward(forwarder, amount);
+    return head();
+  };
+  /** So many without calls, for what is before not to be within reach. */
+  const pass = (blocks = 10) => mine(blocks);
 
   beforeAll(async () => {
-    const [relay, forwarder] = [newHolder(), await newForwarder()];
-    const code = `365f5f375f5f365f5f73${token.subarray(1).toString('hex')}5af100`;
-    await chain.control('contract', { address: relay.address, code });
+    [relay, forwarder] = [await chain.newRelay(token), await chain.newForwarder()];
     await chain.control('faucet', { address: relay.address, amount: '1000', token: 'USDT' });
-    logged = (await head()) + 1;
-    plain = logged + 1;
-    await chain.include(chain.call(alice, relay.bytes, transferData(bob, 3n)), alice);
-    await forward(forwarder, 5_000n);
+    logged = await callLogging(3n);
+    plain = await callForwarding(5_000n);
+    await mine();
     await solidify();
   });
   beforeEach(bare);
@@ -165,25 +170,98 @@ describe('an endpoint without internal transactions', () => {
     await expect(scan(one, plain)).rejects.toMatchObject(missing);
   });
 
-  test('is not seen where no block around shows it: what may be missing is told, and it is looked for again after ten minutes', async () => {
-    const forwarder = await newForwarder();
-    const quiet = (await head()) + 1;
-    await forward(forwarder, 7n);
-    await solidify();
-    let now = Date.now();
-    const one = connectTron(chain, ['bare'], { now: () => now });
-    const requests = async () => {
-      const before = await asked('bare');
-      expect(await scan(one, quiet)).toEqual({ paid: [], isUntraced: true });
-      return (await asked('bare')) - before;
-    };
-    await scan(one, quiet - 1);
-    expect([await requests(), await requests()]).toEqual([12, 2]);
-    now += 10 * 60_000;
-    expect(await requests()).toBe(12);
+  test('that was restarted without them loses no payment before a block shows it: each waits for one that does', async () => {
+    await pass();
+    const shown = await callForwarding(1n);
+    const lieFrom = shown + 1;
+    await chain.control('endpoint', { name: 'restarted', lie: 'internal', lieFrom });
+    const [first, second, lacking] = [await callForwarding(2n), await callForwarding(3n), await callLogging(4n)];
+    await mine(18);
+    const one = connectTron(chain, ['restarted']);
+    expect(await scan(one, shown, second)).toEqual({ paid: [1n], waits: first });
+    // nor does one that was started anew believe what it has not seen
+    expect(await scan(connectTron(chain, ['restarted']), first, second)).toEqual({ paid: [], waits: first });
+    await mine();
+    await expect(scan(one, first, second)).rejects.toMatchObject(missing);
+    await expect(scan(connectTron(chain, ['restarted']), first, lacking)).rejects.toMatchObject(missing);
+    expect(await scan(connectTron(chain, ['restarted', 'saving']), first, lacking)).toEqual({ paid: [2n, 3n, 4n] });
   });
 
+  test('that was restarted with them is not believed about the blocks before', async () => {
+    await pass();
+    const lacking = await callLogging(1n);
+    const between = await callForwarding(2n);
+    await chain.control('endpoint', { name: 'restarted', lie: 'internal', lieTo: between });
+    const shown = await callLogging(3n);
+    await solidify();
+    const one = connectTron(chain, ['restarted']);
+    expect(await scan(one, shown)).toEqual({ paid: [3n] });
+    await expect(scan(one, between, shown)).rejects.toMatchObject(missing);
+    expect(await scan(connectTron(chain, ['restarted', 'saving']), lacking, shown)).toEqual({ paid: [1n, 2n, 3n] });
+  });
+
+  test('is not seen where no block around shows it: ten later ones are waited for, then what may be missing is told', async () => {
+    await pass();
+    const quiet = await callForwarding(7n);
+    await solidify();
+    const one = connectTron(chain, ['bare']);
+    expect(await scan(one, quiet - 1, quiet)).toEqual({ paid: [], waits: quiet });
+    await mine(9);
+    expect(await scan(one, quiet, quiet + 5)).toEqual({ paid: [], waits: quiet });
+    await mine();
+    const requests = async () => {
+      const before = await asked('bare');
+      expect(await scan(one, quiet, quiet + 5)).toEqual({ paid: [], untraced: { from: quiet, to: quiet } });
+      return (await asked('bare')) - before;
+    };
+    // the blocks and their calls; the first time the head and the tenth block too, and all that is around once what was seen is old
+    expect([await requests(), await requests()]).toEqual([2 + 2, 2]);
+    await chain.control('mine', { blocks: 20, skip_ms: 10 * 60_000 });
+    expect(await requests()).toBeGreaterThan(2 + 10);
+  });
+
+  test('is not asked alone where nothing around shows it: another one may show the payment', async () => {
+    await pass();
+    await chain.control('endpoint', { name: 'behind', stopped: true });
+    await chain.control('endpoint', { name: 'down', down: true });
+    await chain.control('endpoint', { name: 'bare2', lie: 'internal' });
+    const quiet = await callForwarding(7n);
+    await solidify();
+    await mine(10);
+    expect(await scan(connectTron(chain, ['bare', 'saving']), quiet)).toEqual({ paid: [7n] });
+    const others = connectTron(chain, ['bare', 'behind', 'down', 'bare2']);
+    expect(await scan(others, quiet)).toEqual({ paid: [], untraced: { from: quiet, to: quiet } });
+  });
+
+  test('a payment that one of them shows is taken from that one, also where a later block of the range is shown by none', async () => {
+    const idler = await chain.contract('00');
+    await pass();
+    const paid = await callForwarding(7n);
+    await pass(11);
+    await chain.include(chain.call(alice, idler.bytes, '', {}, 2n), alice);
+    const idle = await head();
+    await pass();
+    await solidify();
+    const two = connectTron(chain, ['bare', 'saving']);
+    expect(await scan(two, paid, idle)).toEqual({ paid: [7n], waits: idle });
+    expect(await scan(two, idle)).toEqual({ paid: [], untraced: { from: idle, to: idle } });
+    expect(await scan(connectTron(chain, ['bare']), paid, idle)).toEqual({ paid: [], untraced: { from: paid, to: idle } });
+  });
+
+  test('one that hangs is not waited for as long as one that is asked first', async () => {
+    await pass();
+    const quiet = await callForwarding(7n);
+    await solidify();
+    await mine(10);
+    await chain.control('endpoint', { name: 'hanging', slowMs: 20_000 });
+    const two = connectTron(chain, ['bare', 'hanging']);
+    const began = performance.now();
+    expect(await scan(two, quiet)).toEqual({ paid: [], untraced: { from: quiet, to: quiet } });
+    expect(performance.now() - began).toBeLessThan(15_000);
+  }, 40_000);
+
   test('is not told of where tokens of the registry alone were called: they pass nothing on', async () => {
+    await pass();
     const called = (await head()) + 1;
     await chain.include(chain.call(alice, token, transferData(bob, 9n)), alice);
     await solidify();
@@ -192,7 +270,7 @@ describe('an endpoint without internal transactions', () => {
 
   test('is told where the chain does not require them', async () => {
     const one = connectTron(chain, ['bare'], { requiresTraces: undefined as unknown as boolean });
-    expect(await scan(one, logged, plain)).toEqual({ paid: [3n], isUntraced: true });
+    expect(await scan(one, logged, plain)).toEqual({ paid: [3n], untraced: { from: logged, to: logged } });
     expect(await scan(one, plain)).toEqual({ paid: [] });
   });
 
@@ -202,6 +280,24 @@ describe('an endpoint without internal transactions', () => {
     const before = await asked('saving');
     await scan(one, logged, plain);
     expect((await asked('saving')) - before).toBe(3);
+  });
+
+  test('one that has them before and after a block without any is asked for nothing further, and waits for nothing', async () => {
+    await pass();
+    // it calls nothing and logs nothing
+    const idler = await chain.contract('00');
+    const before = await callForwarding(1n);
+    await chain.include(chain.call(alice, idler.bytes, '', {}, 2n), alice);
+    await pass(7);
+    const after = await callForwarding(3n);
+    await solidify();
+    const one = connectTron(chain, ['saving']);
+    expect(await scan(one, before, after)).toEqual({ paid: [1n, 3n] });
+    const requests = await asked('saving');
+    expect(await scan(one, before, after)).toEqual({ paid: [1n, 3n] });
+    expect((await asked('saving')) - requests).toBe(1 + 3);
+    // what is around is looked up by one that has not scanned it
+    expect(await scan(connectTron(chain, ['saving']), before + 1)).toEqual({ paid: [] });
   });
 
   test('what the called contract has logged itself, or a receipt that names none, shows nothing', async () => {

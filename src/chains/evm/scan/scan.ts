@@ -63,7 +63,8 @@ export async function scanBlocks(
     }),
     deposits: deposits.filter(({ blockHash }) => blockHash === block.hash),
   }));
-  return { blocks: scans, scannedTo: Number(tip.number), ...(internal.isUntraced && { isUntraced: true }) };
+  const scannedTo = Number(tip.number);
+  return { blocks: scans, scannedTo, ...(internal.isUntraced && { untraced: { from: range.from, to: scannedTo } }) };
 }
 
 /** Payments that somebody else carries out, by transaction; only where the payer's tokens have moved: it was not reverted. */
