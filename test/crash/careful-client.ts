@@ -15,8 +15,9 @@ const codeOf = (error: unknown): string =>
   (error as { cause?: { code?: string } }).cause?.code ?? (error instanceof Error ? error.message : String(error));
 
 /**
- * A client as docs/integration.md asks for: a request that finds no server, or that is answered 503 with Retry-After, is sent again with the
- * same Idempotency-Key, to the next server. Any other answer than the one that is expected is on record.
+ * A client as docs/integration.md asks for: a request that finds no server, that is answered 503, or 409 since the first one with its key is not
+ * over, both with Retry-After, is sent again with the same Idempotency-Key, to the next server. Any other answer than the one that is expected is
+ * on record.
  */
 export class CarefulClient {
   /** What no retry is for. */
@@ -52,9 +53,10 @@ export class CarefulClient {
         return answer;
       }
       const seconds = answer.headers.get('retry-after');
-      if (answer.status !== 503 || seconds === null)
+      const shown = `${answer.status} ${(answer.body as { code?: string } | null)?.code ?? ''}`;
+      if ((answer.status !== 503 && shown !== '409 idempotency_in_progress') || seconds === null)
         return this.fail(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
-      this.retry(`503 ${(answer.body as { code?: string }).code ?? ''}`);
+      this.retry(shown);
       await delay(Number(seconds) * 1_000);
     }
     return this.fail(`${method} ${path}: not answered within ${retryForMs} ms`);

@@ -34,12 +34,15 @@ export class Twin {
     const [command = '', ...args] = this.command;
     this.child = spawn(command, args, { env: this.env, cwd: this.cwd, stdio: 'ignore' });
     this.pids.push(this.child.pid ?? 0);
-    const isReady = () =>
-      ownPage(this.env, '/health/ready').then(
-        async (answer) => answer.ok && !(await answer.text()).includes(':false'),
-        () => false,
-      );
-    await waitFor(isReady, { timeoutMs: 180_000 });
+    await waitFor(() => this.isReady(), { timeoutMs: 180_000 });
+  }
+
+  /** Whether all its checks pass. */
+  isReady(): Promise<boolean> {
+    return ownPage(this.env, '/health/ready').then(
+      async (answer) => answer.ok && !(await answer.text()).includes(':false'),
+      () => false,
+    );
   }
 
   kill(): Promise<number | null> {

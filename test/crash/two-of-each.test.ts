@@ -9,8 +9,10 @@ import { recordDifferences } from '../adversary/records';
 import { TemporalClient } from '../adversary/temporal-client';
 import { gateway } from '../e2e/gateway';
 import { ledgerDifferences } from '../e2e/ledger';
-import { type Account, balances, ends, fundedAccount, newAccount, transactionWhen } from '../e2e/support';
+import { type Account, accountWith, balances, ends, fundedAccount, newAccount, transactionWhen } from '../e2e/support';
 import { randomAddress } from '../factories';
+import { fixtureOf, isInStack } from '../families';
+import type { FamilyFixture } from '../families/fixture';
 import { type Receiver, startReceiver } from '../integration/webhooks/receiver';
 import { api, fund, killProcess, sharedWallet, stack, waitFor } from '../stack/client';
 import { openDatabase } from '../stack/database';
@@ -19,16 +21,19 @@ import type { CommitFault } from '../stack/postgres-proxy';
 import { differingCounters } from './counters';
 import { Cut, cutOutcomes } from './cuts';
 import { submit } from './submit';
-import { onChain } from './transfer';
+import { expectBalanced, onChain } from './transfer';
 import { Twin } from './twin';
 import { forgetUsers, newUser, newWebhook, type TestUser, unsubscribe } from './users';
 
 /**
- * Two APIs, two workers and, for some time, two followers of one chain: each of them is killed while transfers, deposits, approvals and webhooks
- * are under way, never both of a kind, and what all of them need is away for some time. They do what one of each does.
+ * Two APIs, two workers and, for some time, two followers of one chain: each of them is killed while transfers on chains of two families, deposits,
+ * approvals and webhooks are under way, never both of a kind, and what all of them need is away for some time. They do what one of each does.
  */
 
 const amount = '0.0001';
+const [ethereum, bitcoin] = [fixtureOf('ethereum'), fixtureOf('bitcoin')];
+/** Of so many transfers one is on bitcoin, where the stack has it. */
+const oneOnBitcoinOf = 3;
 const deposits = 10;
 /** The load goes on until all kills and outages are over, and has at least so many transfers and at most so many. */
 const transfers = { least: 40, most: 480 };
@@ -192,27 +197,31 @@ async function cutSettling({ address }: Account, fault: CommitFault): Promise<st
 
 test('transfers, deposits, approvals and webhooks while each of them is killed, and what they need is away: nothing is lost, and nothing happens twice', async () => {
   const [account, payee] = [await fundedAccount('ethereum', { ETH: '5' }), await newAccount('ethereum')];
+  const onBitcoin = isInStack(bitcoin) ? await accountWith(bitcoin, ['1', '1']) : undefined;
   const { approved, expired } = await twoWaiting(account);
 
-  const recipients = new Map<string, string>();
-  const send = async (servers: ApiClient[]): Promise<void> => {
-    const recipient = randomAddress();
-    const { txIds, txId } = await submit(account, recipient, amount, { servers });
+  const sent = new Map<string, { to: string; fixture: FamilyFixture }>();
+  const send = async (servers: ApiClient[], fixture: FamilyFixture, from: Account): Promise<void> => {
+    const to = fixture.newAddress();
+    const { txIds, txId } = await submit(from, to, amount, { chain: fixture.chain, servers });
     expect([...txIds]).toEqual([txId]);
-    recipients.set(txId, recipient);
+    sent.set(txId, { to, fixture });
   };
   let isOver = false;
-  const isLoading = () => recipients.size < transfers.least || (!isOver && recipients.size < transfers.most);
+  const isLoading = () => sent.size < transfers.least || (!isOver && sent.size < transfers.most);
   const load = async (servers: ApiClient[]) => {
-    for (; isLoading(); await delay(pauseMs)) await send(servers);
+    for (let count = 1; isLoading(); await delay(pauseMs), count += 1) {
+      if (onBitcoin && count % oneOnBitcoinOf === 0) await send(servers, bitcoin, onBitcoin);
+      else await send(servers, ethereum, account);
+    }
   };
   const pay = async () => {
     for (let count = 0; count < deposits; count += 1) await fund('ethereum', 'ETH', payee.address, '0.01');
   };
   /** Some are between every two of their steps. */
   const more = async (count: number) => {
-    const least = recipients.size + count;
-    await waitFor(() => recipients.size >= least, { timeoutMs: 180_000, intervalMs: 20 });
+    const least = sent.size + count;
+    await waitFor(() => sent.size >= least, { timeoutMs: 180_000, intervalMs: 20 });
   };
   const killInTurn = async () => {
     await more(5);
@@ -254,14 +263,15 @@ test('transfers, deposits, approvals and webhooks while each of them is killed, 
   const parts = await Promise.allSettled([disturb(), load([api()]), load([second]), load([api(), second])]);
   for (const part of parts) if (part.status === 'rejected') throw part.reason;
 
-  const txIds = [...recipients.keys()];
+  const txIds = [...sent.keys()];
   const workers = new Set<boolean>();
   for (const txId of txIds) {
     expect(await transactionWhen(txId, ends, 120_000)).toMatchObject({ status: 'CONFIRMED' });
     for (const pid of await workersOf(txId)) workers.add(twins.worker.pids.includes(pid));
   }
   expect(workers).toEqual(new Set([true, false]));
-  for (const recipient of recipients.values()) expect(await onChain('ethereum', recipient)).toBe(parseUnits(amount, 18));
+  for (const { to, fixture } of sent.values())
+    expect(await onChain(fixture.chain, to)).toBe(parseUnits(amount, fixture.decimals));
 
   await transactionWhen(approved, ['CONFIRMED'], 60_000);
   await transactionWhen(expired, ['REJECTED'], 60_000);
@@ -272,8 +282,8 @@ test('transfers, deposits, approvals and webhooks while each of them is killed, 
     `select tx_id, (count(*) filter (where a.block_number is not null))::int as executed,
             (count(*) filter (where a.kind = 'cancellation'))::int as cancelled
        from transactions left join transfer_attempts a using (tx_id)
-      where account_id = $1 and transaction_type = 'OUTBOUND' group by tx_id`,
-    [account.account_id],
+      where account_id = any($1::uuid[]) and transaction_type = 'OUTBOUND' group by tx_id`,
+    [[account, onBitcoin].flatMap((from) => from?.account_id ?? [])],
   );
   const all = [...txIds, approved, expired];
   expect(rows.map(({ tx_id: txId }) => txId).sort()).toEqual([...all].sort());
@@ -284,7 +294,12 @@ test('transfers, deposits, approvals and webhooks while each of them is killed, 
     `select ordinal::int as nonce from reservations where chain = 'ethereum' and owner = lower($1) order by ordinal`,
     [account.address],
   );
-  expect(nonces.map(({ nonce }) => nonce)).toEqual(Array.from({ length: txIds.length + 1 }, (_, at) => at));
+  const onEthereum = [...sent.values()].filter(({ fixture }) => fixture === ethereum).length;
+  expect(nonces.map(({ nonce }) => nonce)).toEqual(Array.from({ length: onEthereum + 1 }, (_, at) => at));
+  if (onBitcoin) {
+    expect(onEthereum).toBeLessThan(sent.size);
+    await expectBalanced(onBitcoin, 'bitcoin');
+  }
 
   const received = formatUnits(await onChain('ethereum', payee.address), 18);
   expect(received).toBe('0.1');

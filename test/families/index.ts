@@ -6,7 +6,7 @@ import { solanaFixture } from './solana';
 import { tronFixture } from './tron';
 
 /** Every family by one chain. A new one adds its fixture here. */
-const families: readonly FamilyFixture[] = [evmFixture('ethereum'), bitcoinFixture, tronFixture, solanaFixture];
+export const families: readonly FamilyFixture[] = [evmFixture('ethereum'), bitcoinFixture, tronFixture, solanaFixture];
 
 /** With a chain whose fee has a part for another chain. */
 export const fixtures: readonly FamilyFixture[] = [...families, evmFixture('base')];
