@@ -11,6 +11,7 @@ import { TransactionRepository } from '../../../src/transactions/repository';
 import { statementsOf } from '../../integration/following/sent-statements';
 import { buildFunded, createFixture, type Fixture, type Funded } from '../../integration/http/fixture';
 import { percentiles, round } from '../load';
+import { profileOf } from '../processor-profile';
 
 /**
  * Lists and details among 1,000,000 transactions of one client, beside a bare handler (Koa and pg, no authentication, limits, log or check of
@@ -82,6 +83,9 @@ async function record(run: (repository: TransactionRepository) => Promise<unknow
 async function startBare(recorded: ReadonlyMap<string, Recorded[]>): Promise<{ url: string; close: () => Promise<unknown> }> {
   const { gateway_api: connectionString } = await fixture.logins();
   const pool = new Pool({ connectionString, max: 10 });
+  // the server ends connections of a database that is dropped
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
   const app = new Koa();
   app.use(async (ctx) => {
     const { read = '', tx_id: txId } = ctx.query as Record<string, string | undefined>;
@@ -107,9 +111,12 @@ async function startBare(recorded: ReadonlyMap<string, Recorded[]>): Promise<{ u
 
 const round2 = (value = 0): number => Math.round(value * 100) / 100;
 
-interface Ask {
+interface Side {
   urls: string[];
   token?: string;
+}
+
+interface Ask extends Side {
   inFlight: number;
   count: number;
 }
@@ -160,7 +167,7 @@ test(`lists and details among ${rows} transactions`, async () => {
       (more) => `/?read=${encodeURIComponent(name)}${more}`,
     ),
   }));
-  const toSides = ({ ours, theirs }: { ours: string[]; theirs: string[] }) => [
+  const toSides = ({ ours, theirs }: { ours: string[]; theirs: string[] }): [Side, Side] => [
     { urls: ours.map((url) => `${fixture.base}${url}`), token: fixture.demo.token },
     { urls: theirs.map((url) => `${bare.url}${url}`) },
   ];
@@ -189,6 +196,15 @@ test(`lists and details among ${rows} transactions`, async () => {
       ...{ rate_per_second: round(rate), baseline_per_second: round(baseline), ratio: round2(rate / baseline) },
     };
     process.stdout.write(`${JSON.stringify({ bench: 'reads', ...numbers })}\n`);
+  }
+  for (const name of ['page 1', 'details']) {
+    const load = loads.find((it) => it.name === name);
+    if (!load) throw new Error(`no load is ${name}`);
+    const [ours, bareOnes] = toSides(load);
+    const profiled = (side: Side) =>
+      profileOf(warmUp, () => asker.ask({ ...side, inFlight: atOnce.inFlight, count: warmUp }));
+    const shares = { us: await profiled(ours), baseline_us: await profiled(bareOnes) };
+    process.stdout.write(`${JSON.stringify({ bench: 'reads, processor', read: name, requests: warmUp, ...shares })}\n`);
   }
   asker.close();
   await bare.close();
