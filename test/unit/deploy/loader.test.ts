@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { parse } from 'yaml';
 import { findBuiltComposeLoader } from '../../../dev/compose-loader';
 import { projectRoot } from '../../../dev/paths';
+import { yamlBlocks } from '../documents/shell-blocks';
 import { type ComposeFile, composeText, type Service } from './compose-file';
 import { readVariables, resolveCompose } from './resolve';
 
@@ -73,13 +74,11 @@ const overrides = [
   ...readdirSync(path.join(projectRoot, 'docs'), { recursive: true, encoding: 'utf8' }).map((file) => path.join('docs', file)),
 ]
   .filter((file) => file.endsWith('.md'))
-  .flatMap((document) => {
-    const text = readFileSync(path.join(projectRoot, document), 'utf8');
-    return [...text.matchAll(/^( *)```ya?ml\n([\s\S]*?)^\1```$/gm)]
-      .map(([, indent = '', code = '']) => code.replace(new RegExp(`^${indent}`, 'gm'), ''))
-      .filter((code) => /^services:/m.test(code))
-      .map((code, index) => ({ name: `${document} ${index + 1}`, code }));
-  });
+  .flatMap((document) =>
+    yamlBlocks(document)
+      .filter(({ code }) => /^services:/m.test(code))
+      .map(({ section, code }) => ({ name: `${document}, ${section}`, code })),
+  );
 
 /** Both in one form. Durations in seconds, memory in bytes. */
 const seconds = (text: string): number =>
