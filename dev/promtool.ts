@@ -4,9 +4,6 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { cacheFolder, findOnPath, isExecutable } from './binaries';
 
-/** `promtool` is missing and could not be unpacked; the message says why and what to do. */
-export class PromtoolMissing extends Error {}
-
 /** A package of Debian: what Go builds of the same source takes some minutes and 2 GB. */
 const debianPackage = 'prometheus';
 const timeoutMs = 3 * 60_000;
@@ -21,7 +18,7 @@ export const findInstalledPromtool = (): string | undefined => findOnPath('promt
  * The installed promtool, or that of Debian's package, which is downloaded and unpacked into a folder of this user: nothing is installed, and no
  * rights of root are needed.
  * @param progress called with what is in progress
- * @throws PromtoolMissing
+ * @throws Error with the reason, and what to do
  */
 export async function findPromtool(progress: (text: string) => void): Promise<string> {
   const installed = findInstalledPromtool();
@@ -35,7 +32,7 @@ export async function findPromtool(progress: (text: string) => void): Promise<st
     renameSync(path.join(folder, 'files'), unpackedFolder());
   } catch (error) {
     const reason = (error as Error).message.trim().split('\n').pop();
-    throw new PromtoolMissing(`promtool: ${reason}; install it so that it is on PATH (Debian's package ${debianPackage})`);
+    throw new Error(`promtool: ${reason}; install it so that it is on PATH (Debian's package ${debianPackage})`);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -30,7 +30,7 @@ function blocksIn(document: string, language: string): ShellBlock[] {
 }
 
 /** Variables that are set for a command alone, in front of it. */
-export const assignments = /^(?:[A-Z_][A-Z0-9_]*=\S+ )*/;
+const assignments = /^(?:[A-Z_][A-Z0-9_]*=\S+ )*/;
 
 /** Code within sentences that begins with one of these words, or with variables and then one of them, each once. */
 export function inlineCommands(document: string, programs: readonly string[]): string[] {
