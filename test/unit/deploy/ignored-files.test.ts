@@ -6,6 +6,7 @@ import { inlineCommands, shellBlocks } from '../documents/shell-blocks';
 /** What the code of these documents writes into the folder that it runs in, which may be the checkout, is neither committed nor in an image. */
 const documents = ['docs/deployment.md', 'docs/upgrades.md', 'docs/keys.md', 'docs/jwt-keys.md'];
 const ways = [
+  / cp \S+ ([a-z]\w+)$/gm,
   // not within a container, whose paths begin with a slash; nor a placeholder
   /(?<![a-z>])>>? ?"?([\w$.{}][\w$.{}/-]*)/g,
   / -(?:key)?out "?([\w$.{}][\w$.{}/-]*)/g,
@@ -38,7 +39,18 @@ it('finds what the documents write', () =>
   expect([...written].sort()).toEqual([
     ...['.env', 'backup_cert', 'backup_key', 'database_password', 'deployment', 'extensions', 'former_certs'],
     ...['gateway.head', 'gateway.head.new', 'jwt-new.pem', 'jwt-new.pub.pem', 'jwt-old.pub.pem', 'kek', 'limits.json'],
-    ...['mpc-node-1.csr', 'new', 'node_certs', 'superuser.new', 'tls_key', 'whole', 'x.crt', 'x.dump', 'x.dump.new'],
+    ...[
+      'mpc-node-1.csr',
+      'new',
+      'node_certs',
+      'order_keys_all',
+      'superuser.new',
+      'tls_key',
+      'whole',
+      'x.crt',
+      'x.dump',
+      'x.dump.new',
+    ],
     ...['x.secrets', 'x.secrets.new'],
   ]));
 

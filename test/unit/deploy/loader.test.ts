@@ -168,6 +168,15 @@ const compared = (service: Service | Loaded) => {
     });
   });
 
+  it.each(variants)('takes all files of the documents one after another: %s', async (_name, envFile) => {
+    const merged = await load(composeText, { envFile, overrides: overrides.map(({ code }) => code) });
+    for (const { code } of overrides)
+      for (const [name, { environment = {} }] of Object.entries(
+        (parse(code) as { services: Record<string, Partial<Service>> }).services,
+      ))
+        expect(merged.services[name]?.environment ?? {}).toMatchObject(environment);
+  });
+
   it('finds the files of the documents', () => expect(overrides.length).toBeGreaterThan(0));
 
   it.each([
