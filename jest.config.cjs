@@ -44,7 +44,10 @@ const except = (patterns) => patterns.map((pattern) => `!${pattern}`);
 module.exports = {
   reporters: ['default', '<rootDir>/test/stack/counts-reporter.cjs'],
   projects: [
-    project('unit', { setupFilesAfterEnv: ['<rootDir>/test/stack/parts-timeouts.ts'] }),
+    project('unit', {
+      globalSetup: '<rootDir>/test/stack/prepare-compose-loader.ts',
+      setupFilesAfterEnv: ['<rootDir>/test/stack/parts-timeouts.ts'],
+    }),
     project('integration', {
       ...onParts,
       testMatch: [`${integration}/**/*.test.ts`, ...except([...nodes, ...contracts, ...workflows])],

@@ -42,7 +42,16 @@ export async function goInstall(
     progress,
     folder = binFolder(),
     env = {},
-  }: { what: string; usual: string; progress: (text: string) => void; folder?: string; env?: Record<string, string> },
+    module,
+  }: {
+    what: string;
+    usual: string;
+    progress: (text: string) => void;
+    folder?: string;
+    env?: Record<string, string>;
+    /** Folder of a module of this repository that the package is of. */
+    module?: string;
+  },
 ): Promise<void> {
   const version = await promisify(execFile)('go', ['env', 'GOVERSION'], { timeout: 10_000 }).then(
     ({ stdout }) => stdout.trim(),
@@ -57,6 +66,7 @@ export async function goInstall(
   try {
     await new Promise<void>((resolve, reject) => {
       const child = spawn('go', ['install', goPackage], {
+        cwd: module,
         env: { ...process.env, ...env, GOBIN: folder },
         stdio: ['ignore', 'ignore', 'pipe'],
         timeout: buildTimeoutMs,

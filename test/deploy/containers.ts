@@ -25,16 +25,33 @@ interface Running {
   ended: Promise<number | string>;
 }
 
+/** What a docker-compose.override.yml adds to services: variables, and files of its folder (`./<file>:<path>:ro`). */
+export interface Overrides {
+  folder: string;
+  services: Record<string, Pick<Service, 'environment' | 'volumes'>>;
+}
+
 /** Containers of the services of the compose file, each in its own network namespace. */
 export class Containers {
   private readonly created = new Set<string>();
   private isClosed = false;
   private readonly running = new Map<string, Running>();
+  private overrides: Overrides = { folder: '', services: {} };
 
   constructor(
     private readonly services: Readonly<Record<string, Service>>,
     private readonly parts: { buildah: Buildah; networks: Networks; folder: string; prefix: string },
   ) {}
+
+  /** For what is started from now on. */
+  override(overrides: Overrides): void {
+    for (const [name, added] of Object.entries(overrides.services)) {
+      this.service(name);
+      const others = Object.keys(added).filter((key) => !['environment', 'volumes'].includes(key));
+      if (others.length > 0) throw new Error(`${others.join(' and ')} in an override is not known here`);
+    }
+    this.overrides = overrides;
+  }
 
   /** Runs a service to its end, with other arguments than its own if there are some. @returns its standard output */
   async runToEnd(name: string, args?: string[]): Promise<string> {
@@ -197,7 +214,9 @@ export class Containers {
     const container = await this.create(name, service.image);
     const hosts = path.join(folder, `${name}.hosts`);
     writeFileSync(hosts, networks.hosts(name));
-    const volumes = [`${hosts}:/etc/hosts:ro`, ...binds];
+    const { folder: besideFile, services: added } = this.overrides;
+    const files = (added[name]?.volumes ?? []).map((text) => path.resolve(besideFile, text));
+    const volumes = [`${hosts}:/etc/hosts:ro`, ...binds, ...files];
     for (const { volume, at, isReadOnly } of mounts(service))
       volumes.push(`${await this.volume(container, volume, at)}:${at}${isReadOnly ? ':ro' : ''}`);
     for (const at of service.tmpfs) volumes.push(`${this.temporaryFolder(name, at)}:${at}`);
@@ -205,7 +224,10 @@ export class Containers {
     const options = [
       ...['--isolation', 'chroot', '--no-hosts', '--user', service.user],
       ...dropped.flatMap((capability) => ['--cap-drop', `CAP_${capability}`]),
-      ...Object.entries(service.environment ?? {}).flatMap(([key, value]) => ['--env', `${key}=${value}`]),
+      ...Object.entries({ ...service.environment, ...added[name]?.environment }).flatMap(([key, value]) => [
+        '--env',
+        `${key}=${value}`,
+      ]),
       ...volumes.flatMap((volume) => ['--volume', volume]),
     ];
     return [...networks.enter(name), ...buildah.command('run', ...options, container, '--')];

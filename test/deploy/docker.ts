@@ -1,8 +1,9 @@
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import path from 'node:path';
+import { parse } from 'yaml';
 import { run } from './commands';
-import type { Containers } from './containers';
+import type { Containers, Overrides } from './containers';
 
 /** What a command line of `docker compose` asks for. */
 export type Asked =
@@ -13,6 +14,9 @@ export type Asked =
   | { act: 'build' };
 
 const withoutMeaningHere = ['--rm', '--no-deps', '-T', '-d', '--wait', '--force-recreate'];
+
+/** A shell with `docker` as the documents have it. @throws Error for exit codes other than 0 */
+export type RunShell = (code: string) => Promise<string>;
 
 /** The variables that the services of this run have. */
 const withTry = ['--env-file', 'try.env'];
@@ -49,10 +53,12 @@ const quote = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
  * A program `docker` for code of the documents: it carries out `docker compose` with the containers of this run. A command in a container has
  * the input and output of the caller.
  * @param folder gets the program
+ * @param cwd folder of the deployment
  * @returns a function that ends it
  */
-async function serveDocker(containers: Containers, folder: string): Promise<() => void> {
+async function serveDocker(containers: Containers, folder: string, cwd: string): Promise<() => void> {
   const carryOut = async (asked: Asked): Promise<string> => {
+    containers.override(readOverrides(cwd));
     if (asked.act === 'build') return 'true';
     if ('words' in asked) {
       const { service, binds } = asked;
@@ -95,13 +101,19 @@ async function serveDocker(containers: Containers, folder: string): Promise<() =
   };
 }
 
+/** The file that Docker Compose merges by itself, if it is there. */
+function readOverrides(folder: string): Overrides {
+  const file = path.join(folder, 'docker-compose.override.yml');
+  return { folder, services: existsSync(file) ? (parse(readFileSync(file, 'utf8')) as Overrides).services : {} };
+}
+
 /** A shell of this machine whose `docker` is the program above. */
 export async function openDockerShell(
   containers: Containers,
   { folder, cwd, logFile }: { folder: string; cwd: string; logFile: string },
-): Promise<{ run: (code: string) => Promise<string>; end: () => void }> {
+): Promise<{ run: RunShell; end: () => void }> {
   const programs = path.join(folder, 'docker');
-  const end = await serveDocker(containers, programs);
+  const end = await serveDocker(containers, programs, cwd);
   const env = { ...process.env, PATH: `${programs}${path.delimiter}${process.env.PATH ?? ''}` };
   return { run: (code) => run(['bash', '-euo', 'pipefail', '-c', code], { timeoutMs, logFile, cwd, env }), end };
 }

@@ -4,16 +4,28 @@ import { projectRoot } from '../../dev/paths';
 import { inlineCommands, type ShellBlock, shellBlocks } from '../unit/documents/shell-blocks';
 import type { Containers } from './containers';
 import { openDockerShell } from './docker';
-import type { KeysSince } from './keys-since';
-import type { PaidSince } from './paid-since';
+import { observe, type ObservedParts, removeAllIn } from './observed';
 
 const documents = ['docs/deployment.md', 'docs/upgrades.md'];
+
+/** Blocks of these sections are for a shell with the functions of the first one. */
+const withFunctions = [
+  'New files with Docker Compose',
+  'The order key',
+  'The `kek` of a node',
+  'Keys of stored secrets in their files',
+  'The key of access tokens',
+  'The identity of a node',
+  'Keys of clients of Temporal',
+];
 
 /** Headings whose code is run here as it stands, in this order. */
 const sections = [
   'The first client',
   'Backups on one machine',
+  "Temporal's databases are lost",
   'Limits of the signing nodes',
+  ...withFunctions,
   "The password of Temporal's databases",
   'Another database password',
   "The password of Postgres' superuser",
@@ -69,45 +81,46 @@ function forOtherLogins(code: string, containers: Containers): [string, string][
   });
 }
 
+const functionsOf = (blocks: readonly ShellBlock[]): string =>
+  blocks.find(({ section }) => section === withFunctions[0])?.code ?? '';
+
 interface Documented {
   folder: string;
   logFile: string;
   step: <T>(name: string, work: () => Promise<T>) => Promise<T>;
-  /** Between the dumps and their restores: of the gateway's database, and then of a node's. */
-  paidSince: PaidSince;
-  keysSince: KeysSince;
+  parts: Omit<ObservedParts, 'runShell' | 'cwd' | 'folder'>;
 }
 
 /** Runs the commands with `docker compose` of docs/deployment.md and docs/upgrades.md, by a shell of this machine. */
-export async function runDocumentedCommands(
-  containers: Containers,
-  { folder, logFile, step, paidSince, keysSince }: Documented,
-): Promise<void> {
+export async function runDocumentedCommands(containers: Containers, { folder, logFile, step, parts }: Documented): Promise<void> {
   const cwd = path.join(folder, 'operator');
   mkdirSync(path.join(cwd, 'new'), { recursive: true });
   // of the user in the containers
   chownSync(path.join(cwd, 'new'), 1000, 1000);
   writeFileSync(path.join(cwd, '.env'), '');
   const { run: runShell, end } = await openDockerShell(containers, { folder, cwd, logFile });
+  const observed = observe(containers, { ...parts, runShell, cwd, folder });
   try {
+    // what writes into a folder of the machine is run again by the code for its key
     for (const command of documentedCommands()) await step(command, () => runShell(command));
-    for (const { document, section, code } of documentedBlocks()) {
+    removeAllIn(path.join(cwd, 'new'));
+    const blocks = documentedBlocks();
+    const counts = new Map<string, number>();
+    for (const { document, section, code } of blocks) {
+      const number = (counts.get(section) ?? 0) + 1;
+      counts.set(section, number);
+      const place = `${section} ${number}`;
+      const { before, after } = observed.get(place) ?? {};
+      observed.delete(place);
+      const functions = withFunctions.includes(section) ? functionsOf(blocks) : '';
       const lines = code.split('\n').filter((line) => !(line in lineNotRun));
-      const output = await step(`${document}, ${section}: ${lines[0]}`, () => runShell(lines.join('\n')));
-      // read and put back as it is
-      if (section === 'Limits of the signing nodes')
-        await step('the same for a kek', () => runShell(code.replaceAll('limits.json', 'kek')));
+      if (before) await step(before.what, before.check);
+      const output = await step(`${document}, ${place}`, () => runShell([functions, ...lines].join('\n')));
+      if (after) await step(after.what, () => after.check(output));
       if (section === 'Another database password')
         for (const [login, other] of forOtherLogins(code, containers)) await step(`the same for ${login}`, () => runShell(other));
-      if (code.includes('pg_dump')) await step('a transfer that the dump does not have', () => paidSince.pay());
-      if (code.includes('pg_restore') && code.includes('owner reconcile')) {
-        await step('it is rebuilt, and not paid again with its key', () => paidSince.comesBack(runShell, output));
-        await step('wallets whose keys the dump of a node does not have', () => keysSince.make());
-      } else if (code.includes('pg_restore'))
-        await step('the node signs with older keys; those that it lacks are named, and their funds moved by the others', () =>
-          keysSince.areMoved(runShell),
-        );
     }
+    if (observed.size > 0) throw new Error(`the documents have no code ${[...observed.keys()].join(' and ')}`);
   } finally {
     end();
   }

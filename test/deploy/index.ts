@@ -22,6 +22,7 @@ import { measureSizes } from './sizes';
 import { findMissing } from './tools';
 import { KeysSince } from './keys-since';
 import { PaidSince } from './paid-since';
+import { Payments } from './payments';
 import { makeFirstTransfer } from './transfer';
 
 /** `npm run test:deploy`: builds the images and runs docker-compose.yml with try.env, without Docker. */
@@ -100,7 +101,8 @@ async function main(folder: string, onCleanUp: (cleanUp: () => Promise<void>) =>
     await step('sizes of the databases', () => measureSizes(containers, service('postgres').image, state, measured));
   const paidSince = new PaidSince(containers, service('postgres').image, state);
   const keysSince = new KeysSince(containers, { folder, shellImage: service('postgres').image, state });
-  await runDocumentedCommands(containers, { folder, logFile, step, paidSince, keysSince });
+  const payments = new Payments(containers, service('postgres').image, state);
+  await runDocumentedCommands(containers, { folder, logFile, step, parts: { paidSince, keysSince, payments } });
   const secrets = hashSecrets(volumes);
   for (const name of jobs) await step(`${name} once more`, () => containers.runToEnd(name));
   await step('`setup` refuses these keys to a deployment of another environment', () => assertRefused(containers));

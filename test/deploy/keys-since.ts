@@ -3,7 +3,8 @@ import path from 'node:path';
 import { until } from '../../dev/processes';
 import { variables } from '../../src/platform/variables';
 import type { Containers } from './containers';
-import { newToken, type RunShell } from './paid-since';
+import type { RunShell } from './docker';
+import { confirmed, newToken, transfer } from './payments';
 
 /** More than the pool had when the dump was made: one of them at least gets a key that was generated since. */
 const wallets = Number((variables.KEY_POOL_SIZE.schema.validate(undefined) as { value: number }).value) + 1;
@@ -90,11 +91,3 @@ export class KeysSince {
     return [...output.matchAll(new RegExp(`^${name}=(.+)$`, 'gm'))].map(([, value = '']) => value);
   }
 }
-
-const transfer = (symbol: string, amount: string): string => {
-  const to = '"to_address":"0x000000000000000000000000000000000000dEaD","chain":"ethereum"';
-  return `tx=$(post /transfer '{"from_address":"'$from'",${to},"token_symbol":"${symbol}","amount":"${amount}"}' | field tx_id)`;
-};
-const confirmed = [
-  `for i in $(seq 150); do if get /transactions/$tx | grep -q '"status":"CONFIRMED"'; then exit 0; fi; sleep 1; done; exit 1`,
-];

@@ -1,19 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { until } from '../../dev/processes';
 import type { Containers } from './containers';
+import type { RunShell } from './docker';
+import { newToken } from './payments';
 
 /** How long a rebuilt transfer has until everything is equal. */
 const equalWithinMs = 5 * 60_000;
 const isEqual = 'books, journals and chains are equal';
-
-/** A shell with `docker` as the documents have it. @throws Error for exit codes other than 0 */
-export type RunShell = (code: string) => Promise<string>;
-
-/** Of a shell with the state of the first transfer. Without the body of a refusal: only the last answer is printed. */
-export const newToken = [
-  'again() { curl -fsS --retry 60 --retry-delay 2 --retry-all-errors "$@"; }',
-  'token=$(again -X POST $base/auth/token -H "X-API-Key: $key" -H "X-API-Secret: $secret" | field token)',
-].join('\n');
 
 /** A payment that a dump does not have: what becomes of it, and of its repetition, once the dump was restored. */
 export class PaidSince {

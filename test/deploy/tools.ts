@@ -7,6 +7,7 @@ const needed: Record<string, string> = {
   ip: 'iproute2',
   nsenter: 'util-linux',
   flock: 'util-linux',
+  openssl: 'openssl',
   npm: 'npm',
   go: 'golang, version 1.24 or later',
 };

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { findOnPath } from '../../dev/binaries';
+import { findInstalledPromtool } from '../../dev/promtool';
 import { environmentOf, ownPage } from '../adversary/processes';
 import { sharedWallet, waitFor } from '../stack/client';
 import { pids } from '../stack/pause';
@@ -80,15 +80,15 @@ test('no url and no id is in them', () => {
   expect(withoutSettlers).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-/);
 });
 
-const promtoolPath = findOnPath('promtool');
+const promtool = findInstalledPromtool();
 
-(promtoolPath ? test : test.skip)(
+(promtool ? test : test.skip)(
   'promtool reads them, and finds nothing wrong with names (skipped where it is not installed)',
   () => {
     for (const text of pages.values()) {
       // metrics of Node.js have names of their own
       const own = text.split('\n').filter((line) => /^(# (HELP|TYPE) )?gateway_/.test(line));
-      expect(execFileSync('promtool', ['check', 'metrics'], { input: `${own.join('\n')}\n`, encoding: 'utf8' })).toBe('');
+      expect(execFileSync(promtool ?? '', ['check', 'metrics'], { input: `${own.join('\n')}\n`, encoding: 'utf8' })).toBe('');
     }
   },
 );

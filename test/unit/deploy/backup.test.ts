@@ -21,17 +21,17 @@ function backUp(content: string, failing: string): number | null {
 
 it('a dump that fails ends the backup, and does not take the place of the one before', () => {
   expect(backUp('first', 'none')).toBe(0);
-  const dumps = ['gateway.dump', 'gateway_mpc_1.dump', 'gateway_mpc_2.dump', 'gateway_mpc_3.dump'];
+  const dumps = ['gateway.dump', 'gateway.head', 'gateway_mpc_1.dump', 'gateway_mpc_2.dump', 'gateway_mpc_3.dump'];
   expect(readdirSync(root).sort()).toEqual(dumps);
   for (const name of dumps) expect([read(name), statSync(path.join(root, name)).mode & 0o077]).toEqual(['first whole', 0]);
 
   expect(backUp('second', 'gateway_mpc_1')).not.toBe(0);
-  expect(dumps.map(read)).toEqual(['second whole', 'first whole', 'first whole', 'first whole']);
+  expect(dumps.map(read)).toEqual(['second whole', 'second whole', 'first whole', 'first whole', 'first whole']);
   expect(read('gateway_mpc_1.dump.new')).toBe('second');
 });
 
 it('a first dump that fails leaves nothing that looks like one', () => {
   writeFileSync(path.join(root, 'gateway.dump.new'), 'of an interrupted run');
   expect(backUp('first', 'gateway')).not.toBe(0);
-  expect(readdirSync(root)).toEqual(['gateway.dump.new']);
+  expect(readdirSync(root).sort()).toEqual(['gateway.dump.new', 'gateway.head']);
 });

@@ -3,7 +3,6 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { findOnPath } from '../../../dev/binaries';
 import { projectRoot } from '../../../dev/paths';
 import { rpcUrlsVariable } from '../../../src/chains/config';
 import { loadRegistry } from '../../../src/chains/registry';
@@ -392,10 +391,4 @@ it('images are built from files that there are, and that the context has', () =>
     expect([source, existsSync(inProject(source))]).toEqual([source, true]);
     expect(ignored.filter((entry) => source === entry || source.startsWith(`${entry}/`))).toEqual([]);
   }
-});
-
-const parser = findOnPath('docker-compose');
-(parser ? it : it.skip)('docker-compose accepts the file (skipped where docker-compose is not installed)', async () => {
-  const { stdout } = await promisify(execFile)(parser ?? '', ['-f', inProject('docker-compose.yml'), 'config', '--services']);
-  expect(stdout.trim().split('\n').sort()).toEqual(Object.keys(compose.services).sort());
 });

@@ -1,17 +1,11 @@
-import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { promisify } from 'node:util';
-import { parse } from 'yaml';
-import { findOnPath } from '../../../dev/binaries';
 import { projectRoot } from '../../../dev/paths';
 import { startOrder } from '../../deploy/order';
-import { type ComposeFile, type Service } from './compose-file';
+import type { Service } from './compose-file';
 import { readVariables, resolveCompose } from './resolve';
 
-const tryFile = path.join(projectRoot, 'try.env');
-const tryVariables = readVariables(readFileSync(tryFile, 'utf8'));
+const tryVariables = readVariables(readFileSync(path.join(projectRoot, 'try.env'), 'utf8'));
 
 describe('the compose file with its variables replaced', () => {
   it('has defaults, given values, values in defaults, and dollar signs for shells', () => {
@@ -22,31 +16,6 @@ describe('the compose file with its variables replaced', () => {
     const given = resolveCompose({ GATEWAY_VERSION: '1.2.3', GATEWAY_OPERATOR: 'grace', USER: 'ada' }).services;
     expect(given.api?.image).toBe('custody-gateway:1.2.3');
     expect(given.gateway?.environment?.GATEWAY_OPERATOR).toBe('grace');
-  });
-
-  const composer = findOnPath('docker-compose');
-  (composer ? it : it.skip).each([
-    ['without variables', null, {}],
-    ['with try.env', tryFile, tryVariables],
-  ])('is what docker-compose makes of it %s (skipped where docker-compose is not installed)', async (_with, file, variables) => {
-    const env = { PATH: process.env.PATH, HOME: process.env.HOME };
-    // in place of a `.env` of the developer's
-    const empty = path.join(mkdtempSync(path.join(tmpdir(), 'compose-')), 'empty.env');
-    writeFileSync(empty, '');
-    const args = ['--env-file', file ?? empty, '-f', path.join(projectRoot, 'docker-compose.yml'), 'config'];
-    const { stdout } = await promisify(execFile)(composer ?? '', args, { env });
-    rmSync(path.dirname(empty), { recursive: true });
-    // it prints what can be read again: a dollar sign twice
-    const theirs = (parse(stdout.replaceAll('$$', '$')) as ComposeFile).services;
-    const compared = (services: Record<string, Service>) =>
-      Object.fromEntries(
-        Object.entries(services).map(([name, { image, environment = {}, command, entrypoint, user, profiles }]) => [
-          name,
-          // version 1 does not replace the variable in the default of this one
-          { image, environment: { ...environment, GATEWAY_OPERATOR: undefined }, command, entrypoint, user, profiles },
-        ]),
-      );
-    expect(compared(resolveCompose(variables).services)).toEqual(compared(theirs));
   });
 });
 

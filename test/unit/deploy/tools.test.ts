@@ -33,9 +33,12 @@ asRoot.each([
   [
     [],
     'it needs buildah (Debian package buildah) and debootstrap (Debian package debootstrap) and ip (Debian package iproute2) and ' +
-      'nsenter (Debian package util-linux) and flock (Debian package util-linux) and npm (Debian package npm) and go (Debian package golang, version 1.24 or later)',
+      'nsenter (Debian package util-linux) and flock (Debian package util-linux) and openssl (Debian package openssl) and npm (Debian package npm) and go (Debian package golang, version 1.24 or later)',
   ],
-  [['buildah', 'debootstrap', 'ip', 'nsenter', 'flock', 'npm'], 'it needs go (Debian package golang, version 1.24 or later)'],
+  [
+    ['buildah', 'debootstrap', 'ip', 'nsenter', 'flock', 'openssl', 'npm'],
+    'it needs go (Debian package golang, version 1.24 or later)',
+  ],
 ] as [string[], string][])('with %j it says what is missing (checked with the rights of root)', (programs, what) => {
   const message = `The deployment was not tested: ${what}.`;
   expect(run(programs)).toEqual({

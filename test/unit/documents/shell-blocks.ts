@@ -12,9 +12,14 @@ export interface ShellBlock {
 }
 
 /** The code for a shell of a document, in its order, also that within lists. @param document path in the project */
-export function shellBlocks(document: string): ShellBlock[] {
+export const shellBlocks = (document: string): ShellBlock[] => blocksIn(document, 'sh');
+
+/** The code in YAML of a document. */
+export const yamlBlocks = (document: string): ShellBlock[] => blocksIn(document, 'yaml');
+
+function blocksIn(document: string, language: string): ShellBlock[] {
   const text = readFileSync(path.join(projectRoot, document), 'utf8');
-  return [...text.matchAll(/^( *)```sh( \w+)?\n([\s\S]*?)^\1```$/gm)].map(
+  return [...text.matchAll(new RegExp(`^( *)\`\`\`${language}( \\w+)?\n([\\s\\S]*?)^\\1\`\`\`$`, 'gm'))].map(
     ({ index, 1: indent = '', 2: who = '', 3: code = '' }) => {
       const above = text.slice(0, index).replace(/^( *)```[\s\S]*?^\1```$/gm, '');
       const headings = [...above.matchAll(/^#+ (.*)$/gm)];
@@ -24,9 +29,14 @@ export function shellBlocks(document: string): ShellBlock[] {
   );
 }
 
-/** Code within sentences that begins with one of these words, each once. */
+/** Variables that are set for a command alone, in front of it. */
+const assignments = /^(?:[A-Z_][A-Z0-9_]*=\S+ )*/;
+
+/** Code within sentences that begins with one of these words, or with variables and then one of them, each once. */
 export function inlineCommands(document: string, programs: readonly string[]): string[] {
   const text = readFileSync(path.join(projectRoot, document), 'utf8').replace(/^( *)```[\s\S]*?^\1```$/gm, '');
   const found = [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
-  return [...new Set(found.filter((code) => programs.some((program) => code.startsWith(`${program} `))))];
+  return [
+    ...new Set(found.filter((code) => programs.some((program) => code.replace(assignments, '').startsWith(`${program} `)))),
+  ];
 }

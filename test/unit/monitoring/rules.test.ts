@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { stringify } from 'yaml';
-import { findOnPath } from '../../../dev/binaries';
+import { findInstalledPromtool } from '../../../dev/promtool';
 import { alertNames, isAlertName } from '../../../src/platform/alert-names';
 import {
   dashboard,
@@ -160,10 +160,10 @@ describe('dashboard', () => {
   });
 });
 
-const promtoolPath = findOnPath('promtool');
+const program = findInstalledPromtool();
 
-(promtoolPath ? describe : describe.skip)('Prometheus’ own checks', () => {
-  const promtool = (...args: string[]) => execFileSync('promtool', args, { cwd: root, encoding: 'utf8', stdio: 'pipe' });
+(program ? describe : describe.skip)('Prometheus’ own checks', () => {
+  const promtool = (...args: string[]) => execFileSync(program ?? '', args, { cwd: root, encoding: 'utf8', stdio: 'pipe' });
 
   test('accepts the rules (skipped where promtool is not installed)', () => {
     expect(promtool('check', 'rules', rulesFile)).toContain(`${rules.length} rules found`);
