@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { cacheFolder, goInstall, isExecutable } from './binaries';
 import { projectRoot } from './paths';
 
@@ -24,7 +26,7 @@ export const findBuiltComposeLoader = (): string | undefined => [built()].find(i
 /**
  * The loader of compose files, built with Go where it is missing.
  * @param progress called with what is in progress
- * @throws ComposeLoaderMissing
+ * @throws ComposeLoaderMissing where Go or its modules cannot be had; Error where the build fails
  */
 export async function findComposeLoader(progress: (text: string) => void): Promise<string> {
   const found = findBuiltComposeLoader();
@@ -38,7 +40,16 @@ export async function findComposeLoader(progress: (text: string) => void): Promi
       module: source,
     });
   } catch (error) {
-    throw new ComposeLoaderMissing(`dev/compose-loader: ${(error as Error).message}; it needs Go 1.24 or later`);
+    const { message } = error as Error;
+    // what can be fetched and not be built is broken
+    if (/checksum mismatch|go\.sum/.test(message) || (await hasModules())) throw error;
+    throw new ComposeLoaderMissing(`dev/compose-loader: ${message}; it needs Go 1.24 or later`);
   }
   return built();
 }
+
+const hasModules = (): Promise<boolean> =>
+  promisify(execFile)('go', ['mod', 'download'], { cwd: source, timeout: 60_000 }).then(
+    () => true,
+    () => false,
+  );

@@ -16,6 +16,7 @@ const withFunctions = [
   'Keys of stored secrets in their files',
   'The key of access tokens',
   'The identity of a node',
+  'Former keys',
   'Keys of clients of Temporal',
 ];
 

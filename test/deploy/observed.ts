@@ -46,6 +46,7 @@ export function observe(
   let laterHead = '';
   let open = '';
   let token = '';
+  let formerKeys: string[] = [];
   const leaked = new LeakedClient(containers, { part: 'worker', volume: volume('worker'), folder });
   const overridden: string[] = [];
   /** As an operator who adds what the documents show to the file that is there. */
@@ -201,7 +202,7 @@ export function observe(
             if (!/^resealed +[1-9]/m.test(output)) throw new Error(`no share was resealed:\n${output}`);
             if (!/^[0-9a-f]{64}\n$/.test(read('mpc-node-1', 'kek')) || read('mpc-node-1', 'kek').includes(kept))
               throw new Error('the kek is the former one');
-            await equal('new/kek.before', readFileSync(path.join(cwd, 'new/kek.before'), 'utf8').trim(), kept);
+            await equal('the former kek', readFileSync(path.join(cwd, 'new/mpc-node-1.kek.before'), 'utf8').trim(), kept);
             await payments.pay();
           },
         },
@@ -266,6 +267,28 @@ export function observe(
               if (!verified.includes('the journal is what this node has signed')) throw new Error(`${node}:\n${verified}`);
             }
             await payments.pay();
+          },
+        },
+      },
+    ],
+    [
+      'Former keys 1',
+      {
+        before: {
+          what: 'those of the steps before are there',
+          check: () =>
+            Promise.resolve((formerKeys = readdirSync(path.join(cwd, 'new')).filter((name) => name.endsWith('.before')))),
+        },
+        after: {
+          what: 'they are encrypted, and gone from the folder',
+          check: async () => {
+            await equal('former keys', String(formerKeys.length), '4');
+            const left = readdirSync(path.join(cwd, 'new')).filter((name) => name.endsWith('.before'));
+            await equal('what is left', left.join(), '');
+            for (const name of formerKeys) {
+              const kept = readdirSync(cwd).filter((file) => file.startsWith(`${name}.`) && file.endsWith('.secrets'));
+              await equal(`files of ${name}`, String(kept.length), '1');
+            }
           },
         },
       },

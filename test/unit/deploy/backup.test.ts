@@ -28,10 +28,14 @@ it('a dump that fails ends the backup, and does not take the place of the one be
   expect(backUp('second', 'gateway_mpc_1')).not.toBe(0);
   expect(dumps.map(read)).toEqual(['second whole', 'second whole', 'first whole', 'first whole', 'first whole']);
   expect(read('gateway_mpc_1.dump.new')).toBe('second');
+
+  // the head is that of the dump beside it
+  expect(backUp('third', 'gateway')).not.toBe(0);
+  expect(dumps.map(read)).toEqual(['second whole', 'second whole', 'first whole', 'first whole', 'first whole']);
 });
 
 it('a first dump that fails leaves nothing that looks like one', () => {
   writeFileSync(path.join(root, 'gateway.dump.new'), 'of an interrupted run');
   expect(backUp('first', 'gateway')).not.toBe(0);
-  expect(readdirSync(root).sort()).toEqual(['gateway.dump.new', 'gateway.head']);
+  expect(readdirSync(root).sort()).toEqual(['gateway.dump.new', 'gateway.head.new']);
 });

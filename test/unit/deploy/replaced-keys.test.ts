@@ -26,12 +26,13 @@ const former: Record<string, string> = {
       [`${node}/tls_key`, `tls ${node}`],
     ]),
   ),
-  ...Object.fromEntries(nodes.map((node) => [`${node}/tls_cert`, `certificate of tls ${node}`])),
+  ...Object.fromEntries(nodes.map((node) => [`${node}/tls_cert`, `BEGIN\ncertificate of tls ${node}`])),
   ...Object.fromEntries(['api', 'operator'].map((part) => [`${part}/totp_secrets_key`, key('a')])),
   ...Object.fromEntries(['api', 'worker', 'operator'].map((part) => [`${part}/webhook_secrets_key`, key('b')])),
   'api/stored_answers_key': key('c'),
   'api/jwt_private_key': 'jwt first',
   'worker/temporal_key': 'temporal first',
+  'api/temporal_key': 'temporal api',
 };
 beforeEach(() => {
   root = mkdtempSync(path.join(tmpdir(), 'replaced-keys-'));
@@ -52,7 +53,7 @@ function begin(): void {
   writeFileSync(inRoot('used'), '');
 }
 
-const others = ['basename', 'cat', 'chmod', 'cp', 'mv', 'rm', 'sync', 'touch', 'wc'];
+const others = ['basename', 'cat', 'chmod', 'cp', 'date', 'grep', 'mv', 'rm', 'sed', 'sync', 'touch', 'wc'];
 const docker = `#!/bin/bash
 PATH=/usr/bin:/bin
 case $* in
@@ -68,10 +69,10 @@ case $* in
   'compose run --rm --no-deps -T -v '*' gateway keys rotate order /new --finish k2')
     [ ! -e new/order-keys-only-k2.json ] || exit 1
     echo order-keys-only-k2.json > new/order-keys-only-k2.json ;;
-  'compose run --rm --no-deps -T mpc-1 keys rotate kek') cat "$ROOT/secrets/mpc-node-1/kek" >> "$ROOT/used" ;;
+  'compose run --rm --no-deps -T mpc-'[12]' keys rotate kek') cat "$ROOT/secrets/mpc-node-\${6#mpc-}/kek" >> "$ROOT/used" ;;
   'compose run --rm --no-deps -T gateway keys rotate secrets') cat "$ROOT/secrets/operator/"*_secrets_key >> "$ROOT/used" ;;
   'compose run --rm --no-deps -T setup node bin/gateway.js setup files --out /secrets --renew node --yes')
-    for node in mpc-node-1 mpc-node-2 mpc-node-3; do echo "certificate of $(cat "$ROOT/secrets/$node/tls_key")" > "$ROOT/secrets/$node/tls_cert"; done ;;
+    for node in mpc-node-1 mpc-node-2 mpc-node-3; do printf 'BEGIN\\ncertificate of %s\\n' "$(cat "$ROOT/secrets/$node/tls_key")" > "$ROOT/secrets/$node/tls_cert"; done ;;
   'compose run --rm --no-deps -T setup node bin/gateway.js setup files --out /secrets --renew temporal --yes') ;;
   'compose stop '*|'compose up -d --no-deps --wait '*) ;;
   *) echo "not known: $*" >&2; exit 1 ;;
@@ -96,6 +97,7 @@ const [functions = 'exit 1'] = codeOf('New files with Docker Compose');
 const run = (code: string, options: Parameters<CountedPrograms['run']>[2] = {}) =>
   programs.run(`${functions}\n${code}`, inRoot('checkout'), options);
 const secret = (name: string) => read(`secrets/${name}`);
+const secrets = () => Object.fromEntries(Object.keys(former).map((name) => [name, secret(name)]));
 const inNew = () => readdirSync(inRoot('checkout/new')).sort();
 
 it('the function `put` replaces a file by the script of a limits file', () => {
@@ -122,10 +124,10 @@ const ends: [string, number, () => void][] = [
     () => {
       const [next = '', before = ''] = read('used').split('\n').at(-1)?.split(',') ?? [];
       // without the key of before its shares could not be opened, nor those of a restored database
-      expect([before, read('checkout/new/kek.before')]).toEqual([key('0'), key('0')]);
+      expect([before, read('checkout/new/mpc-node-1.kek.before')]).toEqual([key('0'), key('0')]);
       expect(secret('mpc-node-1/kek')).toBe(next);
       expect(next).toMatch(/^0{60}/);
-      expect(inNew()).toEqual(['kek.before']);
+      expect(inNew()).toEqual(['mpc-node-1.kek.before']);
       expect(secret('mpc-node-2/kek')).toBe(key('1'));
     },
   ],
@@ -163,9 +165,9 @@ const ends: [string, number, () => void][] = [
     0,
     () => {
       expect(secret('mpc-node-1/tls_key')).toMatch(/^ec 0/);
-      expect(secret('mpc-node-1/tls_cert')).toBe(`certificate of ${secret('mpc-node-1/tls_key')}`);
+      expect(secret('mpc-node-1/tls_cert')).toBe(`BEGIN\ncertificate of ${secret('mpc-node-1/tls_key')}`);
       // once, and not that of now
-      expect(read('checkout/former_certs')).toBe('certificate of tls mpc-node-1');
+      expect(read('checkout/former_certs')).toBe('BEGIN\ncertificate of tls mpc-node-1');
       expect(statSync(inRoot('checkout/former_certs')).mode & 0o777).toBe(0o644);
       expect(inNew()).toEqual([]);
     },
@@ -206,19 +208,49 @@ it.each(ends)('%s, %i: wherever a command fails, all of it is repeated', (sectio
 });
 
 it.each([
-  ['The `kek` of a node', 0, 'kek.before'],
+  ['The `kek` of a node', 0, 'mpc-node-1.kek.before'],
   ['Keys of stored secrets in their files', 0, 'totp_secrets_key.before'],
 ])('%s: the former key is never overwritten', (section, number, file) => {
   const code = codeOf(section)[number] ?? 'exit 1';
   begin();
   expect(run(code)).toBe(null);
-  const [before, now] = [read(`checkout/new/${file}`), readdirSync(inRoot('secrets'))];
+  const [before, now] = [read(`checkout/new/${file}`), secrets()];
   expect(run(code)).not.toBe(null);
-  expect([read(`checkout/new/${file}`), readdirSync(inRoot('secrets'))]).toEqual([before, now]);
+  expect([read(`checkout/new/${file}`), secrets()]).toEqual([before, now]);
   rmSync(inRoot('checkout/new'), { recursive: true });
   mkdirSync(inRoot('checkout/new'));
   expect(run(code)).toBe(null);
 });
+
+it.each([
+  ['The `kek` of a node', 'node=mpc-node-1\n  operator=mpc-1', 'node=mpc-node-2\n  operator=mpc-2', 'mpc-node-2/kek', key('1')],
+  ['The identity of a node', 'node=mpc-node-1', 'node=mpc-node-2', 'mpc-node-2/tls_key', 'tls mpc-node-2'],
+  ['Keys of clients of Temporal', 'process=worker', 'process=api', 'api/temporal_key', 'temporal api'],
+])(
+  '%s: where it was interrupted, and is run for another part, that one gets a key of its own',
+  (section, one, other, file, was) => {
+    const code = shortened(codeOf(section)[0] ?? 'exit 1');
+    const forOther = code.replace(one, other);
+    expect(forOther).not.toBe(code);
+    begin();
+    expect(run(code)).toBe(null);
+    const commands = programs.count;
+    const [, name = ''] = file.split('/');
+    const own = file.replace(/^[^/]+/, name === 'temporal_key' ? 'worker' : 'mpc-node-1');
+    for (let failing = 1; failing < commands; failing += 1) {
+      begin();
+      run(code, { failing });
+      expect([failing, run(forOther)]).toEqual([failing, null]);
+      expect([failing, run(code)]).toEqual([failing, null]);
+      expect(secret(file)).not.toBe(was);
+      expect(secret(file)).not.toBe(secret(own));
+      if (name === 'kek') expect(read('checkout/new/mpc-node-2.kek.before')).toBe(was);
+      if (name === 'tls_key')
+        for (const node of ['mpc-node-1', 'mpc-node-2'])
+          expect(read('checkout/former_certs')).toContain(`certificate of tls ${node}`);
+    }
+  },
+);
 
 it('the later steps leave the new keys alone', () => {
   begin();
