@@ -19,6 +19,7 @@ export const findInstalledPromtool = (): string | undefined => findOnPath('promt
  * rights of root are needed.
  * @param progress called with what is in progress
  * @throws Error with the reason, and what to do
+ * @public `.ci/run` calls it
  */
 export async function findPromtool(progress: (text: string) => void): Promise<string> {
   const installed = findInstalledPromtool();
