@@ -201,8 +201,7 @@ test(`lists and details among ${rows} transactions`, async () => {
     const load = loads.find((it) => it.name === name);
     if (!load) throw new Error(`no load is ${name}`);
     const [ours, bareOnes] = toSides(load);
-    const profiled = (side: Side) =>
-      profileOf(warmUp, () => asker.ask({ ...side, inFlight: atOnce.inFlight, count: warmUp }));
+    const profiled = (side: Side) => profileOf(warmUp, () => asker.ask({ ...side, inFlight: atOnce.inFlight, count: warmUp }));
     const shares = { us: await profiled(ours), baseline_us: await profiled(bareOnes) };
     process.stdout.write(`${JSON.stringify({ bench: 'reads, processor', read: name, requests: warmUp, ...shares })}\n`);
   }
