@@ -55,7 +55,10 @@ export class CarefulClient {
       const seconds = answer.headers.get('retry-after');
       const shown = `${answer.status} ${(answer.body as { code?: string } | null)?.code ?? ''}`;
       if ((answer.status !== 503 && shown !== '409 idempotency_in_progress') || seconds === null)
-        return this.fail(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+        return this.fail(
+          // who has answered, and when: ports of processes that are being restarted are free for some seconds
+          `${new Date().toISOString()} ${method} ${server.baseUrl}${path}: ${answer.status} ${answer.headers.get('content-type')} ${JSON.stringify(answer.body)}`,
+        );
       this.retry(shown);
       await delay(Number(seconds) * 1_000);
     }
