@@ -19,7 +19,7 @@ export interface Cursor {
 }
 
 export interface Untraced extends BlockRange {
-  /** They were scanned within the last ten minutes. */
+  /** They were scanned within `untracedForMs`. */
   isRecent: boolean;
 }
 
@@ -32,7 +32,9 @@ interface CursorRow {
   caip2: string;
 }
 
-const isRecent = `untraced_at > clock_timestamp() - interval '10 minutes'`;
+/** How long blocks that were scanned without what contracts pass on are told of, at least. */
+export const untracedForMs = 10 * 60_000;
+const isRecent = `untraced_at > clock_timestamp() - interval '${untracedForMs} milliseconds'`;
 
 /** null before the first start. @throws Error when the row was written for another chain. */
 export async function findCursor(manager: EntityManager, chain: ChainDefinition): Promise<Cursor | null> {
@@ -82,7 +84,7 @@ export async function storeHead(manager: EntityManager, chain: string, head: num
   );
 }
 
-/** Those that were noted before count on, where the last of them is not below `joinedFrom`, or they were noted within the last ten minutes. */
+/** Those that were noted before count on, where the last of them is not below `joinedFrom`, or they are recent. */
 export async function noteUntraced(
   manager: EntityManager,
   chain: string,

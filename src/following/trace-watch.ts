@@ -2,20 +2,18 @@ import type { EntityManager } from 'typeorm';
 import type { BlockRange, ScanResult } from '../chains/chain-client';
 import { findFault } from '../chains/endpoints';
 import type { FollowOptions } from './ports';
-import { type Cursor, noteUntraced } from './store';
+import { type Cursor, noteUntraced, untracedForMs } from './store';
 
 /**
- * What scans have left out is not looked for again: the alarm stays until so much of the chain has been scanned after it, so that it does not end
- * while nobody follows the chain; and for so long, so that it is seen where a follower catches up.
+ * Tells operators of payments that scans do not find: where the chain requires them, it waits. What scans have left out is not looked for again:
+ * the alarm stays until as much of the chain as `untracedForMs` has been scanned after it, so that it does not end while nobody follows the chain;
+ * and for that time, so that it is seen where a follower catches up.
  */
-const toldForMs = 10 * 60_000;
-
-/** Tells operators of payments that scans do not find: where the chain requires them, it waits. */
 export class TraceWatch {
   private readonly toldForBlocks: number;
 
   constructor(private readonly options: Pick<FollowOptions, 'chain' | 'chainAlarms'>) {
-    this.toldForBlocks = Math.ceil(toldForMs / options.chain.blockTimeMs);
+    this.toldForBlocks = Math.ceil(untracedForMs / options.chain.blockTimeMs);
   }
 
   /** @throws what the scan throws. */

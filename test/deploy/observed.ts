@@ -47,6 +47,7 @@ export function observe(
   let open = '';
   let token = '';
   let formerKeys: string[] = [];
+  const listFormerKeys = () => readdirSync(path.join(cwd, 'new')).filter((name) => name.endsWith('.before'));
   const leaked = new LeakedClient(containers, { part: 'worker', volume: volume('worker'), folder });
   const overridden: string[] = [];
   /** As an operator who adds what the documents show to the file that is there. */
@@ -276,15 +277,13 @@ export function observe(
       {
         before: {
           what: 'those of the steps before are there',
-          check: () =>
-            Promise.resolve((formerKeys = readdirSync(path.join(cwd, 'new')).filter((name) => name.endsWith('.before')))),
+          check: () => Promise.resolve((formerKeys = listFormerKeys())),
         },
         after: {
           what: 'they are encrypted, and gone from the folder',
           check: async () => {
             await equal('former keys', String(formerKeys.length), '4');
-            const left = readdirSync(path.join(cwd, 'new')).filter((name) => name.endsWith('.before'));
-            await equal('what is left', left.join(), '');
+            await equal('what is left', listFormerKeys().join(), '');
             for (const name of formerKeys) {
               const kept = readdirSync(cwd).filter((file) => file.startsWith(`${name}.`) && file.endsWith('.secrets'));
               await equal(`files of ${name}`, String(kept.length), '1');

@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayError } from '../../platform/errors';
+import { within } from '../../platform/within';
 import type { BlockRange, BlockScan, IsOurs, ScanResult } from '../chain-client';
 import type { EndpointList } from '../endpoints';
 import { NoAnswer } from '../no-answer';
@@ -73,6 +73,8 @@ export async function scanBlocks(
 /** How long an endpoint may take where another one has answered: one that hangs must not keep the follower from every range. */
 const furtherMs = 5_000;
 
+const tooLate = () => new NoAnswer(`no answer within ${furtherMs} ms`);
+
 interface UntracedScan extends ScanResult {
   untraced: BlockRange;
 }
@@ -88,7 +90,7 @@ export async function scanAtAny(
   let best: UntracedScan | undefined;
   try {
     return await endpoints.run(async (node) => {
-      const found = await (best ? within(furtherMs, scan(node)) : scan(node));
+      const found = await (best ? within(scan(node), furtherMs, tooLate) : scan(node));
       const { untraced } = found;
       // one that is not so far has nothing to say about these blocks
       if (!untraced && found.scannedTo >= (best?.untraced.from ?? -Infinity)) return found;
@@ -108,16 +110,6 @@ const showsMore = (one: BlockRange, other: BlockRange): boolean =>
 function cut(found: UntracedScan): ScanResult {
   const blocks = found.blocks.filter(({ number }) => number < found.untraced.from);
   return blocks.length > 0 ? { blocks, scannedTo: found.untraced.from - 1 } : found;
-}
-
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  const late = new AbortController();
-  const tooLate = delay(ms, undefined, { signal: late.signal, ref: false }).then(() => {
-    throw new NoAnswer(`no answer within ${ms} ms`);
-  });
-  // its end is nobody's once the work has ended
-  tooLate.catch(() => undefined);
-  return Promise.race([work, tooLate]).finally(() => late.abort());
 }
 
 async function scanBlock(

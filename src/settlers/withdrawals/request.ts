@@ -45,20 +45,39 @@ export async function readWithdrawal(manager: EntityManager, withdrawalId: strin
 }
 
 /** One that has no transaction. `refused`: why it gets none. */
-export interface UnmadeWithdrawal {
-  settlerId: string;
+export interface UnmadeWithdrawal extends Omit<WithdrawalRequest, 'toAddressKey'> {
+  chain: string;
+  requestedAt: Date;
+  refused: string | null;
+}
+
+interface UnmadeRow {
+  withdrawal_id: string;
+  settler_id: string;
+  chain: string;
+  to_address: string;
+  amount: string | null;
+  operator: string;
+  requested_at: Date;
   refused: string | null;
 }
 
 /** null: its transaction is there, or nobody has asked for it. */
 export async function findUnmade(manager: EntityManager, withdrawalId: string): Promise<UnmadeWithdrawal | null> {
   if (!isUuid(withdrawalId)) return null;
-  const [row] = await manager.query<{ settler_id: string; refused: string | null }[]>(
-    `select settler_id, refused from settler_withdrawals w
-      where withdrawal_id = $1 and not exists (select from transactions t where t.tx_id = w.withdrawal_id)`,
+  const [row] = await manager.query<UnmadeRow[]>(
+    `select w.withdrawal_id, w.settler_id, s.chain, w.to_address, w.amount, w.operator, w.requested_at, w.refused
+       from settler_withdrawals w join settlers s using (settler_id)
+      where w.withdrawal_id = $1 and not exists (select from transactions t where t.tx_id = w.withdrawal_id)`,
     [withdrawalId],
   );
-  return row ? { settlerId: row.settler_id, refused: row.refused } : null;
+  if (!row) return null;
+  const { chain, operator, refused } = row;
+  return {
+    ...{ withdrawalId: row.withdrawal_id, settlerId: row.settler_id, chain, toAddress: row.to_address },
+    amount: row.amount === null ? null : BigInt(row.amount),
+    ...{ operator, requestedAt: row.requested_at, refused },
+  };
 }
 
 /** Until the end of the database transaction nobody else makes its transaction, or takes the request back. */
