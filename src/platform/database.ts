@@ -121,7 +121,7 @@ export async function inTransaction<T, Read = undefined>(
     } catch (error) {
       const state = sqlStateOf(error);
       if (state === lockNotAvailable && options.lockTimeoutMs !== undefined)
-        throw new GatewayError('unavailable', 'Too many requests wait for the same account', {
+        throw new GatewayError('unavailable', 'Other requests hold what this one has to change; nothing was written', {
           cause: error,
           retryAfterSeconds: 1,
         });
