@@ -5,6 +5,8 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # client/ is for those who call the API: neither it nor its packages are in an image
 RUN npm ci --ignore-scripts --workspaces=false
+# the base image has no root certificates, and the client of Temporal looks for those of the system (Node has its own): for Temporal Cloud
+RUN node -p "require('tls').rootCertificates.join('\n')" > /ca-certificates.crt
 
 FROM packages AS sources
 COPY .swcrc ./
@@ -38,6 +40,7 @@ USER node
 FROM node:24.11.1-bookworm-slim@sha256:48abc13a19400ca3985071e287bd405a1d99306770eb81d61202fb6b65cf0b57 AS mpc-node
 WORKDIR /app
 ENV NODE_ENV=production
+COPY --from=packages /ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
 COPY --from=mpc-node-files /node /app
 # a volume, for the journal mark
 RUN install -d -o node -g node /var/lib/mpc-node
@@ -47,6 +50,7 @@ CMD ["node", "dist/src/processes/mpc-node.js"]
 FROM node:24.11.1-bookworm-slim@sha256:48abc13a19400ca3985071e287bd405a1d99306770eb81d61202fb6b65cf0b57 AS gateway
 WORKDIR /app
 ENV NODE_ENV=production
+COPY --from=packages /ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
 COPY --from=build /app /app
 COPY bin bin
 USER node

@@ -23,6 +23,7 @@ import { findMissing } from './tools';
 import { KeysSince } from './keys-since';
 import { PaidSince } from './paid-since';
 import { Payments } from './payments';
+import { assertKnowsAuthorities } from './root-certificates';
 import { makeFirstTransfer } from './transfer';
 
 /** `npm run test:deploy`: builds the images and runs docker-compose.yml with try.env, without Docker. */
@@ -95,6 +96,8 @@ async function main(folder: string, onCleanUp: (cleanUp: () => Promise<void>) =>
     makeFirstTransfer(containers, { folder, logFile, shellImage: service('postgres').image }),
   );
   await step("Temporal's user interface shows it", () => assertShownByTemporal(containers, service('postgres').image, transfer));
+  for (const name of ['worker', 'mpc-node-1'])
+    await step(`root certificates of ${name}`, () => assertKnowsAuthorities(containers, name, logFile));
   await step('a command in each service for operators', () => runOperatorCommands(containers, { txId: transfer, walletId }));
   const measured = Number(process.env.DEPLOY_TRANSFERS ?? 0);
   if (measured > 0)

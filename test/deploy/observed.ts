@@ -49,6 +49,8 @@ export function observe(
   let formerKeys: string[] = [];
   const listFormerKeys = () => readdirSync(path.join(cwd, 'new')).filter((name) => name.endsWith('.before'));
   const leaked = new LeakedClient(containers, { part: 'worker', volume: volume('worker'), folder });
+  let serverKeys: string[] = [];
+  const readServerKeys = () => ['server_key', 'system_worker_key', 'internode_key'].map((name) => read('temporal', name));
   const overridden: string[] = [];
   /** As an operator who adds what the documents show to the file that is there. */
   const writeOverrides = () => {
@@ -300,6 +302,20 @@ export function observe(
           what: 'it refuses them, and a transfer is CONFIRMED',
           check: async () => {
             await leaked.isRefused();
+            await payments.pay();
+          },
+        },
+      },
+    ],
+    [
+      'Keys of clients of Temporal 2',
+      {
+        before: { what: 'the server has its keys', check: () => Promise.resolve((serverKeys = readServerKeys())) },
+        after: {
+          what: 'each is another one, and a transfer is CONFIRMED',
+          check: async () => {
+            const same = readServerKeys().filter((key, index) => key === serverKeys[index]);
+            await equal('keys that are as before', String(same.length), '0');
             await payments.pay();
           },
         },

@@ -5,6 +5,7 @@ import { projectRoot } from '../../../dev/paths';
 
 export interface Service {
   image: string;
+  pull_policy?: string;
   build?: { context: string; target: string };
   user: string;
   restart: string;
@@ -39,6 +40,9 @@ export const parsing = { merge: true, maxAliasCount: 10_000 };
 export const composeText = readFileSync(path.join(projectRoot, 'docker-compose.yml'), 'utf8');
 export const compose = parse(composeText, parsing) as ComposeFile;
 export const services = Object.entries(compose.services);
+
+/** Whether its image is built here. One service of each image has `build`. */
+export const isOfRepository = ({ image }: Service): boolean => image.startsWith('custody-gateway');
 
 /** `<volume>:<path>[:ro]` */
 export function mounts({ volumes = [] }: Service): { volume: string; at: string; isReadOnly: boolean }[] {

@@ -11,7 +11,7 @@ import { setUpFiles } from '../../../src/cli/setup/deployment-files';
 import { environmentExample } from '../../../src/platform/environment-example';
 import { readConfig, type VariableName } from '../../../src/platform/config';
 import { variables } from '../../../src/platform/variables';
-import { compose, composeText, mounts, secretFiles, type Service, services, words } from './compose-file';
+import { compose, composeText, isOfRepository, mounts, secretFiles, type Service, services, words } from './compose-file';
 import { resolveCompose } from './resolve';
 
 const root = mkdtempSync(path.join(tmpdir(), 'compose-'));
@@ -29,7 +29,7 @@ function processOf(service: Service): string | undefined {
   if (entry) return path.basename(entry, '.js');
   return words(service).includes('bin/gateway.js') ? 'cli' : undefined;
 }
-const ofRepository = services.filter(([, service]) => service.build !== undefined);
+const ofRepository = services.filter(([, service]) => isOfRepository(service));
 const processes = ofRepository.filter(([, service]) => ![undefined, 'cli'].includes(processOf(service)));
 /** The services for the commands of operators. */
 const ofNodeOperators = ['mpc-1', 'mpc-2', 'mpc-3'];
@@ -96,9 +96,12 @@ describe('every service of docker-compose.yml', () => {
     expect(service.pids_limit).toBeGreaterThan(0);
     expect(service.user).toMatch(name === 'setup' ? /^0:0$/ : /^[1-9]\d*:[1-9]\d*$/);
     expect(service.cap_add ?? []).toEqual(name === 'setup' ? ['CHOWN', 'DAC_OVERRIDE', 'FOWNER'] : []);
+    const isOurs = isOfRepository(service);
     expect(service.image).toMatch(
-      service.build ? /^custody-gateway[\w-]*:\$\{GATEWAY_VERSION:-local\}$/ : /:\d+\.\d+[\w.-]*(@sha256:[0-9a-f]{64})?$/,
+      isOurs ? /^custody-gateway[\w-]*:\$\{GATEWAY_VERSION:-local\}$/ : /:\d+\.\d+[\w.-]*(@sha256:[0-9a-f]{64})?$/,
     );
+    // one that nobody has published must not be looked for, where somebody else could publish it
+    expect([service.image, service.pull_policy]).toEqual([service.image, isOurs ? 'never' : undefined]);
     for (const port of service.ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:/);
   });
 
@@ -115,6 +118,22 @@ describe('every service of docker-compose.yml', () => {
       if (service.restart !== 'no') expect(service.healthcheck).toBeDefined();
     },
   );
+});
+
+it('builds each image once, in a service that is there whenever others use it', () => {
+  // several that build the same image at once cannot all give it its name: https://github.com/docker/buildx/issues/3576
+  const builders = services.filter(([, { build }]) => build !== undefined);
+  expect(builders.map(([name, { image, build }]) => [image.split(':')[0], name, build])).toEqual([
+    ['custody-gateway', 'setup', { context: '.', target: 'gateway' }],
+    ['custody-gateway-mpc-node', 'mpc-node-1', { context: '.', target: 'mpc-node' }],
+    ['custody-gateway-try', 'chain-ethereum', { context: '.', target: 'try' }],
+  ]);
+  for (const [name, { image, profiles }] of ofRepository) {
+    const [, builder] = builders.find(([, it]) => it.image === image) ?? [];
+    // those of operators, and the tools of a trial, run after `up`
+    const isAlone = profiles?.some((it) => ['operators', 'try-tools'].includes(it));
+    expect([name, isAlone ? undefined : profiles]).toEqual([name, isAlone ? undefined : builder?.profiles]);
+  }
 });
 
 it.each(['setup files', 'setup databases', 'migrate', 'temporal setup'])(
@@ -383,7 +402,7 @@ it('what try.env sets is read by the file', () => {
 it('images are built from files that there are, and that the context has', () => {
   const dockerfile = readFileSync(inProject('Dockerfile'), 'utf8');
   const stages = [...dockerfile.matchAll(/^FROM \S+ AS (\S+)/gm)].map(([, stage]) => stage);
-  for (const [, { build }] of ofRepository) expect(stages).toContain(build?.target);
+  for (const [, { build }] of services) if (build) expect(stages).toContain(build.target);
   const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, sources = '']) => sources.split(' '));
   const ignored = readFileSync(inProject('.dockerignore'), 'utf8').trim().split('\n');
   expect(copied.length).toBeGreaterThan(10);

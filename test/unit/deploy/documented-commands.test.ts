@@ -5,7 +5,7 @@ import { projectRoot } from '../../../dev/paths';
 import { databaseLogins } from '../../../src/cli/setup/database-logins';
 import { documentedLogins } from '../../deploy/documented';
 import { shellBlocks } from '../documents/shell-blocks';
-import { compose, type Service, services } from './compose-file';
+import { compose, isOfRepository, type Service, services } from './compose-file';
 
 const documents = ['docs/deployment.md', 'docs/upgrades.md'].map((name) => readFileSync(path.join(projectRoot, name), 'utf8'));
 const text = documents.join('\n');
@@ -47,7 +47,7 @@ describe('docs/deployment.md and docs/upgrades.md', () => {
 
   it('an update replaces every process that is made here, one after the other, nodes first', () => {
     const order = /for service in ([^;]+);/.exec(text)?.[1]?.split(' ') ?? [];
-    const replaced = services.filter(([, { build, restart, profiles }]) => build && restart !== 'no' && !profiles);
+    const replaced = services.filter(([, service]) => isOfRepository(service) && service.restart !== 'no' && !service.profiles);
     expect([...order].sort()).toEqual(replaced.map(([name]) => name).sort());
     expect(order).toEqual(['mpc-node-1', 'mpc-node-2', 'mpc-node-3', 'authoriser', 'worker', 'api']);
   });

@@ -33,6 +33,9 @@ const former: Record<string, string> = {
   'api/jwt_private_key': 'jwt first',
   'worker/temporal_key': 'temporal first',
   'api/temporal_key': 'temporal api',
+  ...Object.fromEntries(
+    ['server_key', 'system_worker_key', 'internode_key'].map((name) => [`temporal/${name}`, `of the ${name}`]),
+  ),
 };
 beforeEach(() => {
   root = mkdtempSync(path.join(tmpdir(), 'replaced-keys-'));
@@ -73,7 +76,7 @@ case $* in
   'compose run --rm --no-deps -T gateway keys rotate secrets') cat "$ROOT/secrets/operator/"*_secrets_key >> "$ROOT/used" ;;
   'compose run --rm --no-deps -T setup node bin/gateway.js setup files --out /secrets --renew node --yes')
     for node in mpc-node-1 mpc-node-2 mpc-node-3; do printf 'BEGIN\\ncertificate of %s\\n' "$(cat "$ROOT/secrets/$node/tls_key")" > "$ROOT/secrets/$node/tls_cert"; done ;;
-  'compose run --rm --no-deps -T setup node bin/gateway.js setup files --out /secrets --renew temporal --yes') ;;
+  'compose run --rm --no-deps -T setup node bin/gateway.js setup files --out /secrets --renew temporal --yes' | *' --renew internode --yes') ;;
   'compose stop '*|'compose up -d --no-deps --wait '*) ;;
   *) echo "not known: $*" >&2; exit 1 ;;
 esac
@@ -177,6 +180,17 @@ const ends: [string, number, () => void][] = [
     0,
     () => {
       expect(secret('worker/temporal_key')).toMatch(/^ec 0/);
+      expect(inNew()).toEqual([]);
+    },
+  ],
+  [
+    'Keys of clients of Temporal',
+    1,
+    () => {
+      const ofServer = ['server_key', 'system_worker_key', 'internode_key'].map((name) => secret(`temporal/${name}`));
+      expect(ofServer).toEqual(Array(3).fill(expect.stringMatching(/^ec 0/)));
+      expect(new Set(ofServer).size).toBe(3);
+      expect(secret('worker/temporal_key')).toBe('temporal first');
       expect(inNew()).toEqual([]);
     },
   ],
