@@ -110,6 +110,49 @@ describe('scan', () => {
     expect(await scan(torn.call, 1, 5)).toHaveLength(2);
   });
 
+  it.each([
+    [0, [5, 15]],
+    [150, [5, 6, 6, 3]],
+    [400, [5, 2, 2, 2, 2, 2, 2, 2, 1]],
+    [3_000, [5, ...Array.from({ length: 15 }, () => 1)]],
+  ])('asks for few blocks at a time that have %d transactions each', async (transactions, expected) => {
+    const atOnce: number[] = [];
+    const { call } = node({
+      eth_getBlockByNumber: ([number, full]) => ({
+        ...block(Number(number)),
+        ...(full === true && { transactions: Array.from({ length: transactions }, () => paying) }),
+      }),
+      trace_block: () => [{ type: 'call', action: {}, traceAddress: [] }],
+    });
+    let inTurn = 0;
+    const counting = ((method: string, params: unknown[]) => {
+      // those of one turn of the event loop share a request
+      if (method === 'eth_getBlockByNumber' && params[1] === true && (inTurn += 1) === 1)
+        setImmediate(() => {
+          atOnce.push(inTurn);
+          inTurn = 0;
+        });
+      return call(method, params).then(
+        (answer) => new Promise((resolve) => setImmediate(() => setImmediate(() => resolve(answer)))),
+      );
+    }) as RpcCall;
+    const blocks = await scan(counting, 1, 20);
+    expect(blocks.map(({ number }) => number)).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
+    expect(blocks.every((it) => it.transactions.length === transactions)).toBe(true);
+    expect(atOnce).toEqual(expected);
+  });
+
+  it('ends within a later part of the range, too, at a block that is missing or does not follow its predecessor', async () => {
+    const missing = node({ eth_getBlockByNumber: ([number]) => (Number(number) > 8 ? null : block(Number(number))) });
+    expect(await scan(missing.call, 1, 20)).toHaveLength(8);
+    expect(missing.asked.filter(([method]) => method === 'eth_getBlockByNumber')).toHaveLength(21);
+    // the first of a part
+    const torn = node({
+      eth_getBlockByNumber: ([number]) => ({ ...block(Number(number)), ...(Number(number) === 6 && { parentHash: hashOf(88) }) }),
+    });
+    expect(await scan(torn.call, 1, 20)).toHaveLength(5);
+  });
+
   it('is discarded when the last block was replaced meanwhile', async () => {
     const { call } = node({
       eth_getBlockByNumber: ([number, full]) => ({ ...block(Number(number)), ...(full === false && { hash: hashOf(99) }) }),
