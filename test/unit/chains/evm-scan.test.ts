@@ -142,15 +142,31 @@ describe('scan', () => {
     expect(atOnce).toEqual(expected);
   });
 
-  it('ends within a later part of the range, too, at a block that is missing or does not follow its predecessor', async () => {
-    const missing = node({ eth_getBlockByNumber: ([number]) => (Number(number) > 8 ? null : block(Number(number))) });
-    expect(await scan(missing.call, 1, 20)).toHaveLength(8);
-    expect(missing.asked.filter(([method]) => method === 'eth_getBlockByNumber')).toHaveLength(21);
-    // the first of a part
-    const torn = node({
-      eth_getBlockByNumber: ([number]) => ({ ...block(Number(number)), ...(Number(number) === 6 && { parentHash: hashOf(88) }) }),
-    });
-    expect(await scan(torn.call, 1, 20)).toHaveLength(5);
+  it('of each range gives what it would give if all of its blocks were asked for at once', async () => {
+    const all = Array.from({ length: 20 }, (_, index) => index + 1);
+    for (const transactions of [0, 400])
+      for (const broken of [...all, 21])
+        for (const fault of ['missing', 'torn'] as const) {
+          const { call, asked } = node({
+            eth_getBlockByNumber: ([number, full]) => {
+              const isBroken = Number(number) === broken;
+              if (isBroken && fault === 'missing') return null;
+              const parentHash = isBroken ? hashOf(88) : hashOf(Number(number) - 1);
+              const paid = full === true ? Array.from({ length: transactions }, () => paying) : [];
+              return { ...block(Number(number)), parentHash, transactions: paid };
+            },
+            trace_block: () => [{ type: 'call', action: {}, traceAddress: [] }],
+          });
+          const blocks = await scan(call, 1, 20);
+          // the first has none to follow within the range
+          const expected = broken === 1 && fault === 'torn' ? all : all.filter((number) => number < broken);
+          expect(blocks.map(({ number }) => number)).toEqual(expected);
+          const numbers = asked.flatMap(([method, [number, full]]) =>
+            method === 'eth_getBlockByNumber' && full === true ? [Number(number)] : [],
+          );
+          // none twice, none left out
+          expect(numbers).toEqual(all.slice(0, numbers.length));
+        }
   });
 
   it('is discarded when the last block was replaced meanwhile', async () => {
