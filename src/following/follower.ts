@@ -21,7 +21,7 @@ import { reopenFinal } from './reopen-final';
 import type { FollowOptions } from './ports';
 import { PoolWatch } from './pool-watch';
 import { findAwaited, takenBack } from './observations';
-import { ScanRange } from './scan-range';
+import { ReadAhead } from './read-ahead';
 import { SpendWatch } from './spend-watch';
 import { TraceWatch } from './trace-watch';
 import * as inclusions from './inclusions';
@@ -54,7 +54,7 @@ class Follower {
   private readonly traces: TraceWatch;
   private readonly agreement: Agreement;
   private readonly head: Head;
-  private readonly range = new ScanRange();
+  private readonly blocks: ReadAhead;
   private readonly pollMs: number;
   private nextBlock = 0;
   private signalling: Promise<void> = Promise.resolve();
@@ -70,6 +70,7 @@ class Follower {
     this.traces = new TraceWatch(options);
     this.agreement = new Agreement(options);
     this.head = new Head(options);
+    this.blocks = new ReadAhead(options);
     this.pollMs = options.pollMs ?? Math.max(250, chain.blockTimeMs / 2);
   }
 
@@ -85,7 +86,7 @@ class Follower {
       stop.abort();
       this.spends.end();
       this.doubts.end();
-      if (!signal.aborted) await this.agreement.end();
+      if (!signal.aborted) await Promise.all([this.agreement.end(), this.blocks.end()]);
       await watching;
       if (signal.aborted) await this.options.notifier.giveUp();
       else await this.signalling;
@@ -162,18 +163,14 @@ class Follower {
   }
 
   private async scanNext(head: number, last: store.StoredBlock | null): Promise<void> {
-    const { client, deposits } = this.options;
-    const scan = await this.traces.watch(() =>
-      this.range.run(this.nextBlock, head, (to) =>
-        client.scan(this.nextBlock, to, (keys) => deposits.depositAddresses(this.manager, this.chain.family, keys)),
-      ),
-    );
+    const scan = await this.traces.watch(() => this.blocks.take(this.nextBlock, head));
     if (scan.scannedTo < this.nextBlock) return;
     const [first] = scan.blocks;
     if (first && last && first.parentHash !== last.hash) {
       await this.rollBack();
       return;
     }
+    this.blocks.begin(scan.scannedTo + 1, head);
     const contradicted = await this.store(scan, await findInclusions(this.manager, this.options, scan.blocks));
     await this.takeBack(contradicted);
   }

@@ -43,6 +43,24 @@ const states = async () =>
     )
   ).map(({ status }) => status);
 
+test('what postings have moved is checked without reading the ledger from end to end, also where it was empty when that was planned', async () => {
+  const found = Array.from({ length: 20 }, () => buildDeposit(fixture.account, ethereum, 'USDC', usdc, { blockNumber: 100 }));
+  const [before, after] = await fixture.database.transaction(async (manager) => {
+    await recordDeposits(manager, ethereum, found);
+    expect(await confirmDeposits(manager, ethereum, 101)).toBe(found.length);
+    const wholeReads = () =>
+      manager.query<object[]>(
+        `select relname, seq_scan from pg_stat_xact_user_tables where relname in ('ledger_postings', 'ledger_entries') order by relname`,
+      );
+    const earlier = await wholeReads();
+    // the checks of COMMIT
+    await manager.query('set constraints all immediate');
+    return [earlier, await wholeReads()];
+  });
+  expect(before).toHaveLength(2);
+  expect(after).toEqual(before);
+});
+
 test('detected, credited at its depth and not before, once', async () => {
   const found = buildDeposit(fixture.account, ethereum, 'USDC', 5n * usdc, { blockNumber: 100 });
   await record(found);

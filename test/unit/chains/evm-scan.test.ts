@@ -32,6 +32,8 @@ function node(methods: Record<string, Method>) {
   return { call, asked };
 }
 
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+
 const block = (number: number, logsBloom = noBit) => ({
   number: numberToHex(number),
   hash: hashOf(number),
@@ -108,6 +110,66 @@ describe('scan', () => {
       eth_getBlockByNumber: ([number]) => ({ ...block(Number(number)), ...(Number(number) === 3 && { parentHash: hashOf(88) }) }),
     });
     expect(await scan(torn.call, 1, 5)).toHaveLength(2);
+  });
+
+  it.each([
+    [0, [5, 15]],
+    [150, [5, 6, 6, 3]],
+    [400, [5, 2, 2, 2, 2, 2, 2, 2, 1]],
+    [3_000, [5, ...Array.from({ length: 15 }, () => 1)]],
+  ])('asks for few blocks at a time that have %d transactions each', async (transactions, expected) => {
+    const atOnce: number[] = [];
+    const { call } = node({
+      eth_getBlockByNumber: ([number, full]) => ({
+        ...block(Number(number)),
+        ...(full === true && { transactions: Array.from({ length: transactions }, () => paying) }),
+      }),
+      trace_block: () => [{ type: 'call', action: {}, traceAddress: [] }],
+    });
+    let inTurn = 0;
+    const counting = ((method: string, params: unknown[]) => {
+      // those of one turn of the event loop share a request
+      if (method === 'eth_getBlockByNumber' && params[1] === true && (inTurn += 1) === 1)
+        setImmediate(() => {
+          atOnce.push(inTurn);
+          inTurn = 0;
+        });
+      return call<unknown>(method, params).then(async (answer) => {
+        for (let turn = 0; turn < 2; turn += 1) await nextTurn();
+        return answer;
+      });
+    }) as RpcCall;
+    const blocks = await scan(counting, 1, 20);
+    expect(blocks.map(({ number }) => number)).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
+    expect(blocks.every((it) => it.transactions.length === transactions)).toBe(true);
+    expect(atOnce).toEqual(expected);
+  });
+
+  it('of each range gives what it would give if all of its blocks were asked for at once', async () => {
+    const all = Array.from({ length: 20 }, (_, index) => index + 1);
+    for (const transactions of [0, 400])
+      for (const broken of [...all, 21])
+        for (const fault of ['missing', 'torn'] as const) {
+          const { call, asked } = node({
+            eth_getBlockByNumber: ([number, full]) => {
+              const isBroken = Number(number) === broken;
+              if (isBroken && fault === 'missing') return null;
+              const parentHash = isBroken ? hashOf(88) : hashOf(Number(number) - 1);
+              const paid = full === true ? Array.from({ length: transactions }, () => paying) : [];
+              return { ...block(Number(number)), parentHash, transactions: paid };
+            },
+            trace_block: () => [{ type: 'call', action: {}, traceAddress: [] }],
+          });
+          const blocks = await scan(call, 1, 20);
+          // the first has none to follow within the range
+          const expected = broken === 1 && fault === 'torn' ? all : all.filter((number) => number < broken);
+          expect(blocks.map(({ number }) => number)).toEqual(expected);
+          const numbers = asked.flatMap(([method, [number, full]]) =>
+            method === 'eth_getBlockByNumber' && full === true ? [Number(number)] : [],
+          );
+          // none twice, none left out
+          expect(numbers).toEqual(all.slice(0, numbers.length));
+        }
   });
 
   it('is discarded when the last block was replaced meanwhile', async () => {

@@ -76,17 +76,29 @@ function findCarriedOut(blocks: RpcBlock[], tokens: Candidate[]): ReadonlyMap<st
   return new Map(found.flatMap(([id, payment]) => (payment && moved.has(`${id} ${payment.payerKey}`) ? [[id, payment]] : [])));
 }
 
+/** Blocks that are asked for at first, and transactions later, about: while it puts many together, a node may answer nothing else. */
+const firstBlocks = 5;
+const transactionsAtOnce = 1_000;
+
 /** The consecutive blocks from `from`, up to the first that is missing or does not follow its predecessor. */
 async function fetchBlocks(call: RpcCall, { from, to }: { from: number; to: number }): Promise<RpcBlock[]> {
-  const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index);
-  const answers = await Promise.all(
-    numbers.map((number) => call<RpcBlock | null>('eth_getBlockByNumber', [quantity(number), true])),
-  );
   const blocks: RpcBlock[] = [];
-  for (const block of answers) {
-    const previous = blocks.at(-1);
-    if (!block || (previous && block.parentHash !== previous.hash)) break;
-    blocks.push(block);
+  for (let transactions = 0; from + blocks.length <= to;) {
+    const first = from + blocks.length;
+    const count = blocks.length === 0 ? firstBlocks : countFor(transactions / blocks.length);
+    const numbers = Array.from({ length: Math.min(count, to - first + 1) }, (_, index) => first + index);
+    const answers = await Promise.all(
+      numbers.map((number) => call<RpcBlock | null>('eth_getBlockByNumber', [quantity(number), true])),
+    );
+    for (const block of answers) {
+      const previous = blocks.at(-1);
+      if (!block || (previous && block.parentHash !== previous.hash)) return blocks;
+      blocks.push(block);
+      transactions += block.transactions.length;
+    }
   }
   return blocks;
 }
+
+/** How many blocks of so many transactions each are asked for at once. */
+const countFor = (transactions: number): number => Math.max(1, Math.floor(transactionsAtOnce / Math.max(1, transactions)));
