@@ -50,7 +50,7 @@ export interface ChainDefinition {
   chargesForData?: boolean;
   /**
    * Blocks are scanned only at endpoints that trace them (on Tron: whose blocks show internal transactions, or nothing): else payments that
-   * contracts pass on would not be found. Absent: they are found where the endpoint happens to trace.
+   * contracts pass on would not be found. Absent: blocks are scanned without where every endpoint says that it does not trace.
    */
   requiresTraces?: boolean;
   /** What its estimates contain in addition to execution, in the family's unit of execution; 0 when absent. */

@@ -88,8 +88,8 @@ class Follower {
       this.doubts.end();
       if (!signal.aborted) await Promise.all([this.agreement.end(), this.blocks.end()]);
       await watching;
-      if (signal.aborted) await this.options.notifier.giveUp();
-      else await this.signalling;
+      if (!signal.aborted) await atMost(answersWaitMs, this.signalling);
+      await this.options.notifier.giveUp();
     }
   }
 
@@ -172,7 +172,7 @@ class Follower {
     }
     this.blocks.begin(scan.scannedTo + 1, head);
     const contradicted = await this.store(scan, await findInclusions(this.manager, this.options, scan.blocks));
-    await this.takeBack(contradicted);
+    this.takeBack(contradicted);
   }
 
   /** Everything that a range brought, in one database transaction that starts with the compare-and-set on the cursor. */
@@ -244,12 +244,14 @@ class Follower {
     this.nextBlock = from;
     this.head.forget();
     this.ends.isDue = true;
-    await this.takeBack(lost);
+    this.takeBack(lost);
   }
 
-  private async takeBack(lost: inclusions.LostInclusion[]): Promise<void> {
-    if (lost.length > 0) this.ends.isDue = true;
-    await this.options.notifier.sendTakenBack(lost.map(({ txId, id }) => [txId, takenBack(id)] as const));
+  /** What `tell` says from now on is told after it. */
+  private takeBack(lost: inclusions.LostInclusion[]): void {
+    if (lost.length === 0) return;
+    this.ends.isDue = true;
+    this.signalling = this.options.notifier.sendTakenBack(lost.map(({ txId, id }) => [txId, takenBack(id)] as const));
   }
 
   private get chain() {

@@ -19,18 +19,23 @@ const forgetAfterMs = 9 * 60_000;
 /**
  * Sends observations of one chain until they have had their consequence: at once when they change, then again after `resignalMs`, with
  * twice the time between any two signals as long as the transfer waits. Kept in memory only: after a restart everything is sent once more,
- * which has no effect on a transfer that knows it.
+ * which has no effect on a transfer that knows it. One pass at a time, 20 signals at a time: first what was taken back, then what waits.
+ * Its caller needs to wait for none of it. A pass ends where all 20 fail, which would take the others as long; what has failed is sent last
+ * by the next one, so that transfers whose workflows take no signal hold up no others, however many they are.
  */
 export class ObservationNotifier implements TransferNotifier {
   private readonly sent = new Map<string, { observationKey: string; at: number; times: number; gone: boolean }>();
-  /** Taken back, and not told yet. */
+  /** Taken back, and not told yet; what has failed stands last. */
   private readonly owed = new Map<string, ChainObservation>();
+  /** Transactions that wait, of which the last signal failed. */
+  private readonly failed = new Set<string>();
   private failing = false;
   /** The newest observations, while those of an earlier call are sent. */
   private next: ReadonlyMap<string, ChainObservation> | null = null;
   private sending: Promise<void> | null = null;
   private usedAt = Date.now();
-  /** What is being sent may be wrong by now. */
+  /** Something was taken back since the pass began: what it has not sent yet may be wrong by now. */
+  private isStale = false;
   private isStopped = false;
 
   constructor(
@@ -45,8 +50,7 @@ export class ObservationNotifier implements TransferNotifier {
    */
   sendAll(observations: ReadonlyMap<string, ChainObservation>): Promise<void> {
     this.next = observations;
-    this.sending ??= this.sendNext();
-    return this.sending;
+    return this.begin();
   }
 
   /** Ends after the signals on their way; the rest is sent at the next call. */
@@ -58,13 +62,47 @@ export class ObservationNotifier implements TransferNotifier {
   }
 
   /**
-   * Sends them even if they were sent before, and after whatever is on its way: an observation was taken back, which the workflow has to be
-   * told in any case. What fails is sent with a later call of `sendAll`, unless there is something newer to say. Never throws.
+   * Sends them even if they were sent before, after the signals on their way and before anything else: an observation was taken back, which
+   * the workflow has to be told in any case. What waited to be sent is given up: it was read before. What fails is sent with a later call of
+   * `sendAll`, unless there is something newer to say. Never throws.
    */
-  async sendTakenBack(takenBack: Iterable<readonly [string, ChainObservation]>): Promise<void> {
-    await this.giveUp();
+  sendTakenBack(takenBack: Iterable<readonly [string, ChainObservation]>): Promise<void> {
     for (const [txId, observation] of takenBack) setBounded(this.owed, txId, observation, maxOwed);
-    await this.sendOwed();
+    this.next = null;
+    this.isStale = true;
+    return this.begin();
+  }
+
+  private begin(): Promise<void> {
+    this.sending ??= this.sendNext();
+    return this.sending;
+  }
+
+  private async sendNext(): Promise<void> {
+    try {
+      do {
+        this.isStale = false;
+        const observations = this.next ?? new Map<string, ChainObservation>();
+        if (this.next) this.forgetOthers(this.next);
+        this.next = null;
+        if (this.owed.size > 0) await this.sendOwed();
+        await this.sendDue(observations);
+      } while ((this.next || this.isStale) && !this.isStopped);
+    } finally {
+      this.sending = null;
+    }
+  }
+
+  private forgetOthers(observations: ReadonlyMap<string, ChainObservation>): void {
+    if (Date.now() - this.usedAt > forgetAfterMs) this.sent.clear();
+    this.usedAt = Date.now();
+    for (const txId of [...this.sent.keys(), ...this.failed]) {
+      if (observations.has(txId)) continue;
+      this.sent.delete(txId);
+      this.failed.delete(txId);
+    }
+    // what a block holds again is news enough, also where it was told before
+    for (const txId of observations.keys()) if (this.owed.delete(txId)) this.sent.delete(txId);
   }
 
   private async sendOwed(): Promise<void> {
@@ -80,37 +118,19 @@ export class ObservationNotifier implements TransferNotifier {
     this.sent.delete(txId);
     const isSent = await this.send(txId, observation);
     this.sent.delete(txId);
-    if (isSent && this.owed.get(txId) === observation) this.owed.delete(txId);
+    if (this.owed.get(txId) !== observation) return isSent;
+    this.owed.delete(txId);
+    if (!isSent) this.owed.set(txId, observation);
     return isSent;
   }
 
-  private async sendNext(): Promise<void> {
-    try {
-      while (this.next) {
-        const observations = this.next;
-        this.next = null;
-        await this.sendDue(observations);
-      }
-    } finally {
-      this.sending = null;
-    }
-  }
-
   private async sendDue(observations: ReadonlyMap<string, ChainObservation>): Promise<void> {
-    if (Date.now() - this.usedAt > forgetAfterMs) this.sent.clear();
-    this.usedAt = Date.now();
-    for (const txId of this.sent.keys()) {
-      if (!observations.has(txId)) this.sent.delete(txId);
-    }
-    // what a block holds again is news enough
-    for (const txId of observations.keys()) this.owed.delete(txId);
-    if (this.owed.size > 0) await this.sendOwed();
-    const due = [...observations].filter(([txId, observation]) => this.isDue(txId, observation));
+    const isDue = [...observations].filter(([txId, observation]) => this.isDue(txId, observation));
+    const due = [...isDue.filter(([txId]) => !this.failed.has(txId)), ...isDue.filter(([txId]) => this.failed.has(txId))];
     for (let start = 0; start < due.length; start += concurrency) {
-      if (this.next || this.isStopped) return;
+      if (this.next || this.isStale || this.isStopped) return;
       const chunk = due.slice(start, start + concurrency);
       const sent = await Promise.all(chunk.map(([txId, observation]) => this.send(txId, observation)));
-      // the rest would fail as well, each after its time-out; one alone may be its workflow's fault
       if (!sent.includes(true)) return;
     }
   }
@@ -133,11 +153,13 @@ export class ObservationNotifier implements TransferNotifier {
       this.sent.set(txId, { observationKey: toKey(observation), at: Date.now(), times, gone: outcome === 'gone' });
       if (this.failing) this.logger.info('workflows can be signalled again');
       this.failing = false;
+      this.failed.delete(txId);
       return true;
     } catch (error) {
       if (!this.failing)
         this.logger.warn({ err: error, tx_id: txId }, 'workflows cannot be signalled: trying again at every poll');
       this.failing = true;
+      this.failed.add(txId);
       return false;
     }
   }

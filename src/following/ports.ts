@@ -32,13 +32,13 @@ export type SignalResult = 'sent' | 'gone';
 /** Signals the workflow of a transfer. Throws when Temporal does not answer; the signal is then sent again at the next poll. */
 export type SignalTransfer = (txId: string, observation: ChainObservation) => Promise<SignalResult>;
 
-/** Tells the workflows of one chain what it shows of their transfers; never throws. */
+/** Tells the workflows of one chain what it shows of their transfers, beside the scan, which waits for none of it; never throws. */
 export interface TransferNotifier {
   /** `observations`: of all transactions that wait now. */
   sendAll(observations: ReadonlyMap<string, ChainObservation>): Promise<void>;
   /** Ends after what is on its way; the rest is sent at the next call. */
   giveUp(): Promise<void>;
-  /** Of what was taken back: after whatever is on its way. */
+  /** Of what was taken back: after whatever is on its way, and before what later calls of `sendAll` say. */
   sendTakenBack(takenBack: Iterable<readonly [string, ChainObservation]>): Promise<void>;
 }
 

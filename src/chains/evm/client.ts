@@ -15,7 +15,6 @@ import type {
   ScanResult,
 } from '../chain-client';
 import { offer } from '../offer';
-import { endingScan } from '../scan-look-up';
 import type { ChainDefinition, FeeLevels, Hex, InclusionEffect, Prepared, TransactionIntent } from '../types';
 import { prepareAuthorisation } from './authorise/prepare';
 import { fetchBalance } from './balance';
@@ -28,7 +27,7 @@ import { assertBelievable, encodeLevels, type EvmFeeLevels, gasLimitFrom, highes
 import { fetchForeignState } from './foreign-state';
 import { fetchL1Fee } from './l1-fee';
 import { Endpoints, isEndpointTrouble, NodeRefusal, type RpcCall } from './rpc';
-import { scanBlocks } from './scan/scan';
+import { Scanner } from './scan/scanner';
 import { quantity, type RpcBlock } from './rpc-types';
 import { askStatus } from './status';
 
@@ -46,12 +45,14 @@ const sampleParties = {
 export class EvmChainClient implements ChainClient {
   readonly compareBlock: ChainClient['compareBlock'];
   private readonly endpoints: Endpoints;
+  private readonly scanner: Scanner;
 
   constructor(
     readonly chain: ChainDefinition,
     urls: readonly string[],
   ) {
     this.endpoints = new Endpoints(chain, urls);
+    this.scanner = new Scanner(chain, this.endpoints);
     this.compareBlock = this.endpoints.blockComparison(async (call, number) => (await fetchBlock(call, number))?.hash ?? null);
   }
 
@@ -211,9 +212,7 @@ export class EvmChainClient implements ChainClient {
 
   scan(from: number, to: number, isOurs: IsOurs): Promise<ScanResult> {
     if (from < 0 || to < from || to - from >= maxScanRange) throw new RangeError(`a scan covers 1 to ${maxScanRange} blocks`);
-    return this.endpoints.run((call, capabilities) =>
-      scanBlocks(call, this.chain, { from, to }, endingScan(isOurs), capabilities),
-    );
+    return this.scanner.scan({ from, to }, isOurs);
   }
 
   private get asking() {

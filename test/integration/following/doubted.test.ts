@@ -238,22 +238,73 @@ describe('fees above what the registry takes for possible', () => {
   });
 });
 
-describe('on a chain that requires traces', () => {
-  const withoutTraces: Withhold = ({ method }) => {
-    const missing = { error: { code: -32601, message: `the method ${method} does not exist` } };
-    return Promise.resolve(method === 'trace_block' ? missing : undefined);
-  };
-  const forwarder = '0x00000000000000000000000000000000000f0123';
-  /** Coins that a contract passes on: nothing but a trace shows them. */
-  const payThroughContract = async (value: bigint) => {
-    const { anvil, outside, alice } = fixture;
-    await anvil.client.setCode({ address: forwarder, bytecode: '0x5f5f5f5f345f355af100' });
-    const data: Hex = `0x${alice.addressKey.slice(2).padStart(64, '0')}`;
-    await outside.sendTransaction({ chain: null, to: forwarder, value, data });
-    await fixture.mine(fixture.chain.confirmations + 1);
-  };
-  const found = async () => (await fixture.inbound()).map(({ amount, status }) => `${amount} ${status}`);
+const refusingTraces =
+  (code: number, message: string): Withhold =>
+  ({ method }) =>
+    Promise.resolve(method === 'trace_block' ? { error: { code, message } } : undefined);
+const withoutTraces = refusingTraces(-32601, 'the method trace_block does not exist');
+const forwarder = '0x00000000000000000000000000000000000f0123';
+/** Coins that a contract passes on: nothing but a trace shows them. */
+const payThroughContract = async (value: bigint) => {
+  const { anvil, outside, alice } = fixture;
+  await anvil.client.setCode({ address: forwarder, bytecode: '0x5f5f5f5f345f355af100' });
+  const data: Hex = `0x${alice.addressKey.slice(2).padStart(64, '0')}`;
+  await outside.sendTransaction({ chain: null, to: forwarder, value, data });
+  await fixture.mine(fixture.chain.confirmations + 1);
+};
+const found = async () => (await fixture.inbound()).map(({ amount, status }) => `${amount} ${status}`);
 
+describe('on a chain that does not require traces', () => {
+  const clientAt = (...urls: string[]) => new EvmChainClient({ ...fixture.chain, requiresTraces: false }, urls);
+
+  it.each([
+    ['has none', -32601, 'the method trace_block does not exist/is not available'],
+    ['does not trace at the moment', -32000, 'method trace_block is not available right now'],
+  ])('of two endpoints the one that traces is asked where the first %s: nothing is missed', async (_, code, message) => {
+    const { anvil, follow } = fixture;
+    const { logged, chainAlarms } = newAlarms();
+    await payThroughContract(7n);
+    await follow({ client: clientAt(await endpoint(nobody, refusingTraces(code, message)), anvil.url), chainAlarms });
+    expect([await found(), logged]).toEqual([['7 CONFIRMED'], []]);
+  });
+
+  it('an endpoint is waited for that may trace, where the other one does not: nothing is missed', async () => {
+    const { follow } = fixture;
+    const { logged, chainAlarms } = newAlarms();
+    await follow({ chainAlarms });
+    await payThroughContract(7n);
+    let isAway = true;
+    const second = await endpoint(nobody, () =>
+      Promise.resolve(isAway ? { error: { code: -32603, message: 'backend is away' } } : undefined),
+    );
+    const client = clientAt(await endpoint(nobody, withoutTraces), second);
+    await follow({ client, chainAlarms, sliceMs: 1_500 });
+    expect([await found(), logged]).toEqual([[], ['traces_missing']]);
+    expect(chainAlarms.details['alarms:ethereum']).toMatch(/^traces_missing: no endpoint that answers offers trace_block/);
+    isAway = false;
+    await follow({ client, chainAlarms });
+    expect([await found(), chainAlarms.details]).toEqual([['7 CONFIRMED'], {}]);
+  });
+
+  it('where none of two endpoints has them, as both say, blocks are scanned without, which is an alarm; they are not asked each time', async () => {
+    const { mine, follow, send, balance, alice } = fixture;
+    let asked = 0;
+    const counting: Withhold = (request) => {
+      asked += Number(request.method === 'trace_block');
+      return withoutTraces(request);
+    };
+    const { logged, chainAlarms } = newAlarms();
+    const client = clientAt(await endpoint(nobody, counting), await endpoint(nobody, counting));
+    await follow({ client, chainAlarms });
+    const once = asked;
+    await send(alice, ether);
+    await mine(60);
+    await follow({ client, chainAlarms });
+    expect([(await balance(alice, 'ETH')).available, logged, asked - once]).toEqual([ether, ['deposits_untraced'], 0]);
+  });
+});
+
+describe('on a chain that requires traces', () => {
   it('only those of two endpoints are scanned that trace: nothing is missed, and the others are not asked again', async () => {
     const { anvil, chain, follow } = fixture;
     expect(chain.requiresTraces).toBe(true);

@@ -29,7 +29,7 @@ import { endIfUsedUp } from '../../../src/transfers/confirm/used-up';
 import { findParkedBefore, findUnexecutedBefore } from '../../../src/transfers/line';
 import { loadAttempts } from '../../../src/transfers/load-attempts';
 import { isCancellationDue } from '../../../src/transfers/reopened';
-import { bitcoin, ethereum, finality, head, idOf, million, realAddress } from './plan-rows';
+import { bitcoin, ethereum, finality, head, idOf, million, realAddress, signingAt } from './plan-rows';
 import type { Step } from './sent-statements';
 
 const nothing = () => undefined;
@@ -57,6 +57,11 @@ const signed = transactions.slice(0, 100).map((it, n) => ({ ...it, position: { o
 const confirmed = idOf('transaction', million - 299);
 /** Submitted. */
 const open = idOf('transaction', million - 101);
+/** Signed, and not known to be sent. */
+const signing = idOf('transaction', signingAt);
+/** Failed in a block that is final, with two attempts. */
+const failedAt = million - 999;
+const failed = idOf('transaction', failedAt);
 /** Confirmed, of a settler, which was charged for it. */
 const settlement = idOf('subject', 5);
 const attemptOf = (txId: string, n: number) => ({ txId, attempt: 1, id: `h${n}` });
@@ -69,10 +74,10 @@ const chainThatShows = (state: 'absent' | 'included' | 'impossible') => ({
   broadcast: () => Promise.resolve({ outcome: 'accepted' }),
   block: (number: number) => Promise.resolve({ hash: number > near ? 'another' : `b${number}` }),
   effectAtEach: () => Promise.resolve([effect]),
-  status: async (_attempts: unknown, _reservations: unknown, findOrigins: (ids: string[]) => Promise<unknown>) => {
+  status: async (attempts: { attempt: number }[], _reservations: unknown, findOrigins: (ids: string[]) => Promise<unknown>) => {
     await findOrigins(['m1', 'h2']);
     if (state === 'included') return [{ attempt: 1, state, id: 'h1', depth: 5, effect }];
-    return [{ attempt: 1, state, proof: { ends: true } }];
+    return attempts.map(({ attempt }) => ({ attempt, state, proof: { ends: true, agreed_by: 2 } }));
   },
 });
 const asked = (database: unknown, state: 'absent' | 'included' | 'impossible' = 'absent') => {
@@ -176,7 +181,6 @@ export const followerSteps: [name: string, least: number, step: Step][] = [
     'what had counted as final and is in no block any more',
     2,
     (manager) => {
-      const failed = idOf('transaction', 990_001);
       return reopenFinal(manager, 'ethereum', [failed, ...Array.from({ length: 1_000 }, () => newId())]);
     },
   ],
@@ -189,6 +193,19 @@ export const followerSteps: [name: string, least: number, step: Step][] = [
       await correctReorged({ ...asked(database), ...ended } as never, { txId: confirmed });
       await endIfUsedUp(asked(database) as never, confirmed);
       await isCancellationDue(manager, ethereum, confirmed);
+    },
+  ],
+  [
+    'a failed end whose block is gone, and whose nonce another transaction has used up: final again',
+    25,
+    async (manager, database) => {
+      await inclusions.clearInclusions(manager, 'ethereum', Math.floor(failedAt / 4));
+      await reopenFinal(manager, 'ethereum', [failed]);
+      const position = { owner: `a${failedAt % 20_000}`, ordinal: BigInt(Math.floor(failedAt / 20_000)) };
+      const another = { ...full, transactions: [{ id: 'another', messageKey: 'another', position }] };
+      await storeForeignTransactions(manager, 'ethereum', [another]);
+      await isCancellationDue(manager, ethereum, failed);
+      if (!(await endIfUsedUp(asked(database, 'impossible') as never, failed))) throw new Error('it is not used up');
     },
   ],
   [
@@ -216,6 +233,15 @@ export const followerSteps: [name: string, least: number, step: Step][] = [
     (_, database) => reconcileReorg({ database, log: silent }, { txId: settlement }),
   ],
   ['asking about a transfer that no node knows', 10, (_, database) => observe(database, open, 'absent')],
+  [
+    'about one that no node has taken so far: submitted',
+    11,
+    async (manager, database) => {
+      await observe(database, signing, 'absent');
+      const { status } = await findTransaction(manager, signing);
+      if (status !== 'SUBMITTED') throw new Error(status);
+    },
+  ],
   ['about one that can never be executed', 11, (_, database) => observe(database, open, 'impossible')],
   ['about one that a block holds', 7, (_, database) => observe(database, open, 'included')],
   ['what an attempt depends on', 1, (manager) => findAncestors(manager, open, 1)],

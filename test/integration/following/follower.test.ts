@@ -3,6 +3,7 @@ import type { FeeLevels } from '../../../src/chains/types';
 import { followChain } from '../../../src/following/follower';
 import { FundingMemory } from '../../../src/following/funding-memory';
 import { ObservationNotifier } from '../../../src/following/observation-notifier';
+import type { SignalTransfer } from '../../../src/following/ports';
 import type { FollowerHeartbeat } from '../../../src/messages/following';
 import { verifyLedger } from '../../../src/ledger/verify';
 import { Alarms } from '../../../src/platform/alarms';
@@ -472,36 +473,52 @@ describe('trouble', () => {
     expect(told.at(-1)).toEqual({ nextBlock: head + 1, head, endpoint });
   });
 
-  it('a signal that hangs keeps no block from being scanned, and no deposit from being credited', async () => {
-    const { chain, onChain, sign, transfer, send, mine, follow, inbound, alice, bob } = fixture;
-    await send(alice, ether);
-    await mine(4);
-    await follow();
-    const txId = await transfer({ amount: '0.1', toAddress: bob.address });
-    await sign(txId, 1);
-    await onChain.broadcast({ txId, attempt: 1 });
-    await mine(chain.confirmations);
-    let answer: (outcome: 'sent') => void = () => undefined;
-    const hanging = new Promise<'sent'>((resolve) => (answer = resolve));
-    let asked = 0;
-    const signalTransfer = () => {
-      asked += 1;
-      return hanging;
-    };
+  it('a signal that hangs keeps no block from being scanned, however many ranges there are, and no deposit from being credited', async () => {
+    const { chain, client, send, mine, inbound, alice } = fixture;
+    await sentAndIncluded();
+    const { signalTransfer, said, answer } = hangingSignals();
     const stop = new AbortController();
     // until it is stopped, however long the rest takes: a slice of its own would end behind the signal
-    const following = follow({ signalTransfer, signal: stop.signal, heartbeat: () => undefined, sliceMs: 600_000 });
+    const following = fixture.follow({ signalTransfer, signal: stop.signal, heartbeat: () => undefined, sliceMs: 600_000 });
     try {
-      await until('the signal hangs', () => Promise.resolve(asked === 1));
-      await send(alice, 7n);
+      await until('the signal hangs', () => Promise.resolve(said.length === 1));
+      for (const amount of [7n, 8n, 9n]) {
+        await send(alice, amount);
+        await mine(60);
+      }
       await mine(chain.confirmations);
-      await until('the deposit is credited', async () =>
-        (await inbound()).some(({ amount, status }) => amount === '7' && status === 'CONFIRMED'),
-      );
-      expect(asked).toBe(1);
+      await until('the deposits are credited', async () => {
+        const credited = (await inbound()).filter(({ status }) => status === 'CONFIRMED').map(({ amount }) => amount);
+        return ['7', '8', '9'].every((amount) => credited.includes(amount));
+      });
+      await until('the head is scanned', scannedTo((await client.head()).number));
+      expect(said).toHaveLength(1);
     } finally {
       stop.abort();
-      answer('sent');
+      answer();
+      await following;
+    }
+  });
+
+  it('a signal that hangs while its block is reorganised away keeps no block from being scanned: that it is gone is told after it', async () => {
+    const { anvil, client, mine } = fixture;
+    const { txId, snapshot } = await sentAndIncluded();
+    const { signalTransfer, said, answer } = hangingSignals();
+    const stop = new AbortController();
+    const following = fixture.follow({ signalTransfer, signal: stop.signal, heartbeat: () => undefined, sliceMs: 600_000 });
+    try {
+      await until('the signal hangs', () => Promise.resolve(said.length === 1));
+      await anvil.client.revert({ id: snapshot });
+      await anvil.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 1_234_567_890n });
+      await mine(60);
+      await until('the new head is scanned', scannedTo((await client.head()).number));
+      expect(said).toEqual([`${txId} confirmed`]);
+      answer();
+      await until('it is told', () => Promise.resolve(said.length > 1));
+      expect(said).toEqual([`${txId} confirmed`, `${txId} absent`]);
+    } finally {
+      stop.abort();
+      answer();
       await following;
     }
   });
@@ -545,6 +562,38 @@ describe('trouble', () => {
     expect(BigInt(row?.fee_levels.baseFee as string)).toBeGreaterThan(0n);
   });
 });
+
+/** A transfer that is deep enough in blocks nobody has followed yet; the chain's state before it is kept. */
+async function sentAndIncluded(): Promise<{ txId: string; snapshot: Hex }> {
+  const { anvil, chain, onChain, sign, transfer, send, mine, follow, alice, bob } = fixture;
+  await send(alice, ether);
+  await mine(4);
+  await follow();
+  const snapshot = await anvil.client.snapshot();
+  const txId = await transfer({ amount: '0.1', toAddress: bob.address });
+  await sign(txId, 1);
+  await onChain.broadcast({ txId, attempt: 1 });
+  await mine(chain.confirmations);
+  return { txId, snapshot };
+}
+
+/** Signals of which the first ones are answered when `answer` is called, and later ones at once. */
+function hangingSignals() {
+  let answer: () => void = () => undefined;
+  const answered = new Promise<void>((resolve) => (answer = resolve));
+  const said: string[] = [];
+  const signalTransfer: SignalTransfer = async (txId, { state }) => {
+    said.push(`${txId} ${state}`);
+    await answered;
+    return 'sent';
+  };
+  return { signalTransfer, said, answer };
+}
+
+const scannedTo = (block: number) => async () => {
+  const [cursor] = await fixture.database.query<{ next_block: string }[]>('select next_block from chain_cursors');
+  return Number(cursor?.next_block) > block;
+};
 
 /** A transfer of 0.1 ETH that is sent and will revert; the chain's state before that is kept. */
 async function sentToRevert(): Promise<{ txId: string; to: string; snapshot: Hex }> {

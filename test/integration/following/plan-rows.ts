@@ -68,6 +68,8 @@ export async function insertRows(database: DataSource): Promise<void> {
 
 /** Ended for long, or among the newest 200. */
 const isOpen = `n > ${million} - 200`;
+/** Of those that are open, one that signs. */
+export const signingAt = million - 104;
 
 /**
  * A million accounts, outputs and transactions: two of three are transfers with an attempt, of which every other one has replaced another, and
@@ -75,6 +77,9 @@ const isOpen = `n > ${million} - 200`;
  */
 const rows = [
   `insert into clients (client_id, name) select ${id('client', 'n')}, 'c' || n from generate_series(0, 5000) n`,
+  `insert into wallets (wallet_id, client_id, wallet_name, status, key_status, key_id, public_key, chain_code)
+   select ${id('wallet', 'n')}, ${id('client', 'n / 20')}, 'w', 'ACTIVE', 'ACTIVE', 'k' || n, decode(lpad(to_hex(n), 66, '0'), 'hex'), decode(lpad(to_hex(n), 64, '0'), 'hex')
+     from generate_series(0, ${million / 10}) n`,
   `insert into chain_cursors (chain, caip2, next_block, head_block, fee_levels, agreed_to)
    values ('ethereum', 'eip155:1', ${head + 1}, ${head}, '{}', ${head - 2}), ('bitcoin', '${bitcoin.caip2}', ${head + 1}, ${head}, '{}', null)`,
   `insert into chain_blocks (chain, number, hash, parent_hash)
@@ -95,7 +100,7 @@ const rows = [
      amount, fee_symbol, fee_decimals, fee, status, signing_begun_at, tx_hash, position, block_number, block_hash, required_confirmations, idempotency_key, ended_at, created_at, finalized_at)
    select ${id('transaction', 'n')}, ${id('client', '(n % 20000) / 200')}, ${id('wallet', '(n % 20000) / 10')}, ${id('account', 'n % 20000')}, ${id('asset', 'n % 20000')},
      'ethereum', case when is_out then 'OUTBOUND' else 'INBOUND' end, case when is_out then 'out' else 'in' end, is_out, is_out, 'x', 'y', 'y', 'ETH', 18, 1, 'ETH', 18, case when is_out then 1 end,
-     case when ${isOpen} then case when not is_out then 'DETECTED' when n % 10 = 0 then 'NEEDS_ATTENTION' else 'SUBMITTED' end
+     case when ${isOpen} then case when not is_out then 'DETECTED' when n % 10 = 0 then 'NEEDS_ATTENTION' when n = ${signingAt} then 'SIGNING' else 'SUBMITTED' end
           when n % 3000 = 3 then 'ORPHANED' when n % 3000 = 1 then 'FAILED' else 'CONFIRMED' end,
      case when is_out then now() end, 'h' || n, case when not is_out then '0' end,
      case when is_out and ${isOpen} then null else n / 4 end, case when is_out and ${isOpen} then null else 'b' || n / 4 end, 1,

@@ -221,6 +221,15 @@ describe('scan', () => {
     }
   });
 
+  it('is discarded where an endpoint has traced some blocks of a range and denies the method for others', async () => {
+    const { call } = node({
+      trace_block: ([number]) => (Number(number) === 2 ? missing.trace_block() : []),
+    });
+    const facts = new Map<string, unknown>();
+    await expect(scan(call, 1, 3, facts, untracing)).rejects.toMatchObject({ alert: 'traces_missing' });
+    await expect(scan(call, 1, 3, facts, untracing)).rejects.toMatchObject({ alert: 'traces_missing' });
+  });
+
   it('on a chain that requires traces, ends at an endpoint without them', async () => {
     const { call } = node(missing);
     expect(chain.requiresTraces).toBe(true);
@@ -229,11 +238,14 @@ describe('scan', () => {
 
   it.each([
     ['the method', -32601, 'whatever'],
-    ['the method (EIP-1474)', -32004, 'whatever'],
     ['the method (Besu)', -32604, 'Method not enabled'],
-    ['the method (services)', -32600, 'trace_block is not available on the Free tier'],
-    ['the method (services)', -32600, 'Unsupported method: trace_block'],
-    ['the method (services)', -32000, 'the method trace_block does not exist/is not available'],
+    ['the method (Alchemy)', -32600, 'Unsupported method: trace_block on arb'],
+    [
+      'the method (Alchemy)',
+      -32600,
+      'trace_block is not available on the Free tier - upgrade to Pay As You Go, or Enterprise for access.',
+    ],
+    ['the method (proxyd of OP Labs)', -32001, 'rpc method is not whitelisted'],
   ])('takes an endpoint for one without traces that lacks %s: %d %s', async (_, code, message) => {
     const { call } = node({ trace_block: () => Promise.reject(new NodeRefusal(code, message)) });
     const { untraced } = await scanBlocks(call, untracing, { from: 1, to: 1 }, () => Promise.resolve(new Set()), new Map());
@@ -244,6 +256,16 @@ describe('scan', () => {
     ['a limit', () => Promise.reject(new NodeRefusal(-32005, 'limit exceeded'))],
     ['a lost state', () => Promise.reject(new NodeRefusal(-32000, 'historical state is not available'))],
     ['a time-out of the node', () => Promise.reject(new NodeRefusal(-32000, 'execution timeout'))],
+    [
+      'a method that is away for now',
+      () => Promise.reject(new NodeRefusal(-32000, 'method trace_block is not available right now')),
+    ],
+    [
+      'the same as an invalid request',
+      () => Promise.reject(new NodeRefusal(-32600, 'method trace_block is not allowed at this rate')),
+    ],
+    ['a code that has several meanings', () => Promise.reject(new NodeRefusal(-32004, 'block not available'))],
+    ['another one', () => Promise.reject(new NodeRefusal(-32604, 'Record not found'))],
     ['an invalid request', () => Promise.reject(new NodeRefusal(-32600, 'Invalid Request'))],
     ['no answer', () => Promise.reject(new Error('no response in time'))],
     ['null', () => null],

@@ -115,3 +115,47 @@ test('what is taken back of many is told twenty at a time, and what fails is tol
   await signals.sendAll(new Map([['tx0', observation]]));
   expect([most, said.length]).toEqual([20, 100]);
 });
+
+test('what waits is told after what was taken back, also where a signal hangs when both are said', async () => {
+  const said: string[] = [];
+  let answer: () => void = () => undefined;
+  const answered = new Promise<void>((resolve) => (answer = resolve));
+  const signals = new ObservationNotifier(
+    async (txId, { state }) => {
+      said.push(`${txId} ${state}`);
+      if (said.length === 1) await answered;
+      return 'sent';
+    },
+    silent,
+    30_000,
+  );
+  const absent = { ...observation, state: 'absent' } as const;
+  void signals.sendAll(new Map([['tx0', observation]]));
+  void signals.sendTakenBack([['tx0', absent]]);
+  void signals.sendTakenBack([['tx1', absent]]);
+  const told = signals.sendAll(new Map([['tx2', observation]]));
+  expect(said).toEqual(['tx0 confirmed']);
+  answer();
+  await told;
+  await signals.sendAll(new Map([['tx0', observation]]));
+  expect(said).toEqual(['tx0 confirmed', 'tx0 absent', 'tx1 absent', 'tx2 confirmed', 'tx0 confirmed']);
+});
+
+test('workflows that take no signal hold up no others, however many they are', async () => {
+  const said = new Set<string>();
+  const isBroken = (txId: string) => Number(txId.slice(2)) < 50;
+  const signals = new ObservationNotifier(
+    (txId) => (isBroken(txId) ? Promise.reject(new Error('broken')) : Promise.resolve((said.add(txId), 'sent' as const))),
+    silent,
+    30_000,
+  );
+  const ids = Array.from({ length: 100 }, (_, n) => `tx${n}`);
+  for (let calls = 0; calls < 4; calls += 1) await signals.sendAll(new Map(ids.map((txId) => [txId, observation])));
+  expect(said.size).toBe(50);
+
+  said.clear();
+  const absent = { ...observation, state: 'absent' } as const;
+  await signals.sendTakenBack(ids.map((txId) => [txId, absent] as const));
+  for (let calls = 0; calls < 3; calls += 1) await signals.sendAll(new Map());
+  expect(said.size).toBe(50);
+});

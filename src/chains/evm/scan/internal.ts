@@ -12,7 +12,10 @@ const method = 'trace_block';
 /** What `capabilities` knows of an endpoint that has traced: since when it does not any more (ms of the clock). */
 const lost = `${method} lost`;
 /** An endpoint without the method is asked again after this long: it may have been configured since. */
-const askAgainMs = 10 * 60_000;
+export const askAgainMs = 10 * 60_000;
+
+/** Whether the last that an endpoint has said of traces is that it has none. */
+export const lacksTraces = (capabilities: ReadonlyMap<string, unknown>): boolean => typeof capabilities.get(method) === 'number';
 
 interface InternalCandidates {
   candidates: Candidate[];
@@ -23,7 +26,7 @@ interface InternalCandidates {
 /**
  * Native value that contracts pass on. Only an endpoint that does not have the method is one without traces; whatever else goes wrong is a
  * failure of the scan, which is made again, at another endpoint or later.
- * @throws EndpointFault where the chain requires traces and the endpoint has none, or has had them within the last ten minutes; Error.
+ * @throws EndpointFault where `chain` requires traces and the endpoint has none, or where it has had them within the last ten minutes; Error.
  */
 export async function internalCandidates(
   call: RpcCall,
@@ -40,7 +43,8 @@ export async function internalCandidates(
     return { candidates: traces.flatMap((list, index) => inBlock(blocks[index] as RpcBlock, list)) };
   }
   const now = Date.now();
-  if (known === true) {
+  if (traces.some((list) => list !== null)) capabilities.set(method, true);
+  if (capabilities.get(method) === true) {
     // one of several nodes behind the endpoint may lack it
     const lostAt = capabilities.get(lost);
     if (typeof lostAt !== 'number') capabilities.set(lost, now);
@@ -52,8 +56,7 @@ export async function internalCandidates(
 }
 
 function untraced({ requiresTraces }: ChainDefinition): InternalCandidates {
-  if (requiresTraces)
-    throw new EndpointFault('traces_missing', `no endpoint that answers offers ${method}, which the chain requires`);
+  if (requiresTraces) throw new EndpointFault('traces_missing', `no endpoint that answers offers ${method}`);
   return { candidates: [], isUntraced: true };
 }
 
@@ -73,19 +76,17 @@ async function fetchTraces(call: RpcCall, block: RpcBlock): Promise<RpcTrace[] |
 /** Not one that the chain itself puts into its blocks, which some nodes do not trace. */
 const isExecuted = ({ gas, gasPrice }: RpcTransaction): boolean => BigInt(gas) > 0n && BigInt(gasPrice ?? '0x0') > 0n;
 
-/** JSON-RPC 2.0; EIP-1474 "method not supported"; Besu "method not enabled". */
-const missingCodes = new Set([-32601, -32004, -32604]);
-/** As services say it with codes for something else. */
-const missingWords = new RegExp(
-  `(method|${method}).*(not (found|supported|available|enabled|allowed)|does( not|n't) exist)|(unsupported|unknown|unrecognized) method`,
-  'i',
-);
-const vagueCodes = new Set([-32600, -32000]);
+/** JSON-RPC 2.0: method not found. */
+const missingCode = -32601;
+/** How else the method is denied, by code, which may have other meanings: Alchemy, OP Labs' proxyd, Besu. */
+const missingWords = new Map([
+  [-32600, new RegExp(`^(unsupported method: ${method}\\b|${method} is not available on the \\w+ tier\\b)`, 'i')],
+  [-32001, /^rpc method is not whitelisted$/i],
+  [-32604, /^method not enabled$/i],
+]);
 
-function isMissingMethod(error: unknown): boolean {
-  if (!(error instanceof NodeRefusal)) return false;
-  return missingCodes.has(error.code) || (vagueCodes.has(error.code) && missingWords.test(error.nodeMessage));
-}
+const isMissingMethod = (error: unknown): boolean =>
+  error instanceof NodeRefusal && (error.code === missingCode || missingWords.get(error.code)?.test(error.nodeMessage) === true);
 
 function inBlock(block: RpcBlock, traces: RpcTrace[]): Candidate[] {
   const byTransaction = new Map<Hex, RpcTrace[]>();
