@@ -295,6 +295,15 @@ describe('broadcast', () => {
     },
   );
 
+  it('error -32602, which may be about an option that one provider does not take: another node is asked', async () => {
+    const { bytes } = await make(sol(5n));
+    refuse(-32_602, 'Invalid params');
+    const reason = 'the transaction was refused as malformed';
+    expect(await withSilent().broadcast(bytes)).toEqual(unknown(reason));
+    const both = new SolanaChainClient(solanaChain, [node.url, node.url]);
+    expect(await both.broadcast(bytes)).toEqual({ outcome: 'rejected', reason });
+  });
+
   it('a trial that fails for a reason which nobody knows is about the bytes: it waits', async () => {
     const { bytes } = await make(sol(5n));
     refuse(-32_002, 'Transaction simulation failed', { err: 'AccountNotFound' });
