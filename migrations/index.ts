@@ -74,6 +74,7 @@ import { ShownAssets0095 } from './0095-shown-assets';
 import { CancelledRequests0097 } from './0097-cancelled-requests';
 import { AddedAssets0098 } from './0098-added-assets';
 import { UntracedBlocks0099 } from './0099-untraced-blocks';
+import { ExecutedTwice0100 } from './0100-executed-twice';
 import { PooledKeys0070 } from './0070-pooled-keys';
 
 /** In this order. A released migration is never edited: a change is a new file. */
@@ -155,4 +156,5 @@ export const migrations = [
   CancelledRequests0097,
   AddedAssets0098,
   UntracedBlocks0099,
+  ExecutedTwice0100,
 ];
