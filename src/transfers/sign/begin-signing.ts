@@ -182,8 +182,8 @@ async function cancelAttempts(beginning: Beginning): Promise<BeginSigningResult 
 async function assertIsHead({ manager, deps, transfer, type, attempts: { last }, prepared }: Beginning): Promise<void> {
   const before = await findUnexecutedBefore(manager, transfer.txId);
   if (before === undefined) return;
-  const { isOutbid } = deps.getFamily(deps.registry.get(transfer.chain).family);
-  if (last && isOutbid?.(last.unsigned, prepared) && (await type.timeLeft(manager, transfer)) !== null) return;
+  const family = deps.getFamily(deps.registry.get(transfer.chain).family);
+  if (last && family.isOutbid?.(last.unsigned, prepared) && (await type.timeLeft(manager, transfer)) !== null) return;
   refuseFollowed(`Transaction ${before} of the same sender is executed first`);
 }
 
