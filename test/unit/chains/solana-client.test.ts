@@ -228,6 +228,17 @@ describe('prepare', () => {
     await client.prepare({ kind: 'first', intent: sol(890_880n, newcomer), previous: [] });
   });
 
+  it('while the node does not answer what it would take, and answers the rest: not estimated', async () => {
+    node.silent.add('simulateTransaction');
+    const both = new SolanaChainClient(solanaChain, [node.url, node.url]);
+    const started = Date.now();
+    await expect(both.prepare({ kind: 'first', intent: sol(5n), previous: [] })).rejects.toMatchObject({
+      code: 'not_estimated',
+      message: expect.stringContaining('none says what this transaction takes'),
+    });
+    expect(Date.now() - started).toBeLessThan(18_000);
+  }, 30_000);
+
   it.each([1, 9, 14])('a token of Token-2022 with extension %d is refused', async (extension) => {
     const program = toBase58(programs.token2022);
     const withExtensions = (...types: number[]) =>
