@@ -75,6 +75,7 @@ import { CancelledRequests0097 } from './0097-cancelled-requests';
 import { AddedAssets0098 } from './0098-added-assets';
 import { UntracedBlocks0099 } from './0099-untraced-blocks';
 import { MoneyCheckPlan0100 } from './0100-money-check-plan';
+import { ExecutedTwice0102 } from './0102-executed-twice';
 import { PooledKeys0070 } from './0070-pooled-keys';
 
 /** In this order. A released migration is never edited: a change is a new file. */
@@ -157,4 +158,5 @@ export const migrations = [
   AddedAssets0098,
   UntracedBlocks0099,
   MoneyCheckPlan0100,
+  ExecutedTwice0102,
 ];

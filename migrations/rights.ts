@@ -455,3 +455,8 @@ export const cancelledRequestRights: Rights = {
 export const untracedBlockRights: Rights = {
   chain_cursors: { gateway_worker: 'update (untraced_from, untraced_to, untraced_at)' },
 };
+
+/** Granted by the migration that adds the column. */
+export const bookedAttemptRights: Rights = {
+  transfer_attempts: { gateway_worker: 'update (is_booked)' },
+};

@@ -41,6 +41,8 @@ export class StubNode {
   readonly accounts = new Map<string, StubAccount>();
   readonly sent: string[] = [];
   /** By method: in place of its result. */
+  /** What it never answers. */
+  readonly silent = new Set<string>();
   readonly faults = new Map<string, (params: JsonValue[]) => JsonValue>();
   readonly calls: string[] = [];
   /** How much of blocks was asked for. */
@@ -73,6 +75,7 @@ export class StubNode {
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
         const { method, params } = JSON.parse(Buffer.concat(chunks).toString()) as { method: string; params: JsonValue[] };
+        if (this.silent.has(method)) return;
         const answer = () => void response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, ...this.answer(method, params) }));
         if (method === 'getBlock') this.hold(answer);
         else answer();

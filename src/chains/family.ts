@@ -196,6 +196,11 @@ export interface OutputDatabase {
 
 export interface Family extends FamilyCodec, FamilyDatabase {
   readonly gathering?: OutputDatabase;
+  /**
+   * Whether an attempt with these facts would offer more than nodes ask of whatever takes the place of `unsigned`: what the chain takes now is
+   * above what those bytes offer, wherever they stand in a line. Absent: transactions are executed in no order.
+   */
+  isOutbid?(unsigned: Hex, prepared: Prepared): boolean;
 }
 
 /** Returns the family of a name; a parameter, since tests serve families of their own. @throws Error for an unknown name. */

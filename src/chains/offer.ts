@@ -18,7 +18,7 @@ export type Refused = Refusal & {
   isTrouble?: true;
 };
 
-interface KnownRefusal {
+export interface KnownRefusal {
   reason: string;
   /** As of BroadcastOutcome. Absent: these bytes are refused for good. */
   passing?: 'price' | 'view' | 'unknown';
@@ -71,14 +71,17 @@ function first(refusals: readonly Refusal[]): Refusal | undefined {
   return waiting.find(({ passing }) => passing !== 'unknown') ?? waiting[0] ?? refusals[0];
 }
 
+const toWaiting = (reason: string): Refusal => ({ outcome: 'waiting', reason, passing: 'unknown' });
+
 interface Endpoints<E> {
   run<T>(work: (endpoint: E) => Promise<T>, isPreferable?: () => boolean): Promise<T>;
 }
 
 /**
  * Offers signed bytes to one endpoint after the other. A refusal counts at once where every node would refuse, else where no other one
- * takes them: then one that is waited for counts before another, and among these one whose words are known. Without a refusal it is waited for
- * where an endpoint has answered: that may go on for ever, and somebody has to be told.
+ * takes them: then one that is waited for counts before another, and among these one whose words are known. One for good by what a single node
+ * has seen or is set to counts as such where every endpoint has one: those that do not say may take them. Without a refusal it is waited
+ * for where an endpoint has answered: that may go on for ever, and somebody has to be told.
  * @throws what `endpoints.run` throws when no endpoint has answered.
  */
 export async function offer<E>(endpoints: Endpoints<E>, send: (endpoint: E) => Promise<Offered>): Promise<BroadcastOutcome> {
@@ -86,9 +89,11 @@ export async function offer<E>(endpoints: Endpoints<E>, send: (endpoint: E) => P
   const troubles: Refusal[] = [];
   // a node that takes what another one has refused for good, or as too late, may be the one that lags: it is no better one to ask first
   let mayLag = false;
+  let asked = 0;
   try {
     return await endpoints.run(
       async (endpoint) => {
+        asked += 1;
         const said = await send(endpoint);
         if (said.outcome === 'accepted') return said;
         const { mayTakeElsewhere, hasSeenMore = false, isTrouble = false, ...refusal } = said;
@@ -100,13 +105,12 @@ export async function offer<E>(endpoints: Endpoints<E>, send: (endpoint: E) => P
       () => !mayLag,
     );
   } catch (error) {
-    const refusal = first(refusals);
-    if (refusal) return refusal;
     const answers = findAnswers(error);
+    const refusal = first(refusals);
+    const isOfAll = answers?.isOfAll === true && refusals.length === asked;
+    if (refusal) return refusal.outcome === 'rejected' && !isOfAll ? toWaiting(refusal.reason) : refusal;
     if (!answers) throw error;
-    const trouble: Refusal = first(troubles) ?? {
-      ...{ outcome: 'waiting', reason: `no endpoint takes it; they answer: ${answers.words}`, passing: 'unknown' },
-    };
+    const trouble = first(troubles) ?? toWaiting(`no endpoint takes it; they answer: ${answers.words}`);
     return answers.isOfAll ? trouble : { ...trouble, reason: `${trouble.reason}; not every endpoint answers` };
   }
 }

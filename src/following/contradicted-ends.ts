@@ -50,11 +50,12 @@ const chargedOtherwise = `
    where t.chain = $1 and t.block_number is not null and t.finalized_at is null and t.is_signed and not t.is_held
      and t.status in ('CONFIRMED', 'FAILED')
      and exists (select from ledger_postings p where p.tx_id = g.tx_id and p.kind = 'adjustment')
+     and not exists (select from transfer_attempts b where b.tx_id = t.tx_id and b.is_booked)
      and a.fee <> (select coalesce(sum(e.amount), 0) from ledger_postings p join ledger_entries e using (posting_id)
                     where p.tx_id = g.tx_id and e.bucket = 'FEES') limit ${limit}`;
 
-/** Ended on a proof that an attempt is impossible, unlocked or by another attempt, and the chain has included that attempt. */
+/** Ended on a proof that an attempt is impossible, unlocked or by another attempt, and the chain has included that attempt, which is not booked. */
 const executedAfterProof = `
   select distinct t.tx_id from transfer_attempts a join transactions t on t.tx_id = a.tx_id
    where a.chain = $1 and a.impossible_proof is not null and a.block_number is not null
-     and t.ended_at is not null and t.block_hash is distinct from a.block_hash limit ${limit}`;
+     and not a.is_booked and t.ended_at is not null and t.block_hash is distinct from a.block_hash limit ${limit}`;

@@ -95,7 +95,10 @@ export const checks: Check[] = [
           select t.tx_id || ' ' || t.transaction_type || ' ' || t.status as subject, w.outside::text as expected, coalesce(m.outside, 0)::text as actual
             from transactions t
             left join moved m on m.tx_id = t.tx_id and m.symbol = t.token_symbol
-            left join transfer_attempts a on a.tx_id = t.tx_id and a.included_id = t.tx_hash
+            left join lateral (
+              select sum(case when i.success and i.kind <> 'cancellation' then coalesce(i.debited, t.amount) else 0 end) as debited
+                from (select distinct on (b.included_id) b.* from transfer_attempts b
+                       where b.tx_id = t.tx_id and (b.included_id = t.tx_hash or b.is_booked)) i) a on true
             cross join lateral (select case
                 when t.status <> 'CONFIRMED' then 0
                 when t.direction = 'in' then -t.amount
@@ -145,7 +148,7 @@ export const checks: Check[] = [
     name: 'no transfer has ended on a false proof of impossibility',
     sql: `select a.tx_id || ' attempt ' || a.attempt || ' ' || t.status as subject, 'in no block' as expected, a.included_id || ' in block ' || a.block_number as actual
             from transfer_attempts a join transactions t using (tx_id)
-           where a.impossible_proof is not null and a.block_number is not null and t.ended_at is not null and t.block_hash is distinct from a.block_hash`,
+           where a.impossible_proof is not null and a.block_number is not null and not a.is_booked and t.ended_at is not null and t.block_hash is distinct from a.block_hash`,
   },
   {
     name: 'no deposit is stored twice',

@@ -22,7 +22,9 @@ export const gasChecks: Check[] = [
     sql: `select g.tx_id || ' of ' || s.tx_id as subject, i.fee::text as expected, p.fees::text as actual
             from transactions s
             join transactions g on g.parent_tx_id = s.tx_id and g.direction = 'out' and not g.is_held and not g.is_signed
-            join transfer_attempts i on i.tx_id = s.tx_id and i.block_hash = s.block_hash
+            join lateral (
+              select sum(b.fee) as fee from (select distinct on (a.included_id) a.fee from transfer_attempts a
+                where a.tx_id = s.tx_id and (a.block_hash = s.block_hash or a.is_booked)) b) i on i.fee is not null
             cross join lateral (select coalesce(sum(e.amount), 0) as fees from ledger_postings l join ledger_entries e using (posting_id)
                                  where l.tx_id = g.tx_id and e.bucket = 'FEES') p
            where i.fee <> p.fees`,

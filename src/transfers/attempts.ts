@@ -82,7 +82,9 @@ export class Attempts {
    * after proof. A block that the follower has not scanned yet does not count beside one that it has.
    */
   get inclusions(): Inclusion[] {
-    const all = this.all.flatMap(({ inclusion }) => inclusion ?? []);
+    // one transaction of the chain may carry out several attempts
+    const byHash = new Map(this.all.flatMap(({ inclusion }) => (inclusion ? [[inclusion.hash, inclusion] as const] : [])));
+    const all = [...byHash.values()];
     const scanned = all.filter(({ depth }) => depth > 0n);
     return scanned.length > 0 ? scanned : all.slice(0, 1);
   }

@@ -1,6 +1,4 @@
 import type { EntityManager } from 'typeorm';
-import type { GetSignedType } from '../transactions/signed-type';
-import { findTransaction } from '../transactions/state';
 import { timedTypes } from '../transactions/types';
 
 /**
@@ -16,10 +14,13 @@ const mayBeExecuted = `t.ended_at is null and ${isUnexecuted}`;
 /** Also where it has executed `t`, which has ended by that, and has taken the block back: the ordinal is unused again. */
 const isToBeExecuted = `(t.ended_at is null or t.block_hash is not null and t.finalized_at is null) and ${isUnexecuted}`;
 
+/** Transaction `t` waits for its operator for ever. */
+const isUntimed = `t.transaction_type not in (${timedTypes.map((type) => `'${type}'`).join(', ')})`;
+
 /** Accounts, with their chains, of which nothing with an ordinal is begun: see findParkedBefore. */
 export const accountsBehindParked = `select t.account_id, t.chain from chain_cursors c
    join transactions t on t.chain = c.chain and t.status = 'NEEDS_ATTENTION' and ${mayBeExecuted}
-  where t.account_id is not null and t.transaction_type not in (${timedTypes.map((type) => `'${type}'`).join(', ')})
+  where t.account_id is not null and ${isUntimed}
     and exists (select from reservations r where r.tx_id = t.tx_id and r.ordinal is not null)`;
 
 /** Whose line it is. */
@@ -33,9 +34,6 @@ export interface LinePlace {
 export const findAccountsBehindParked = (manager: EntityManager): Promise<LinePlace[]> =>
   manager.query<LinePlace[]>(`select distinct account_id, chain from (${accountsBehindParked}) behind`);
 
-/** Parked transactions of one sender that are looked at. */
-const limit = 20;
-
 interface Sender {
   chain: string;
   /** Canonical form of its address. */
@@ -46,21 +44,13 @@ interface Sender {
  * A transaction of the sender that waits for an operator and keeps all later ones from being executed; undefined: there is none. One that
  * is abandoned by time is none: its ordinal is used up then, whatever an operator does.
  */
-export async function findParkedBefore(
-  manager: EntityManager,
-  getSignedType: GetSignedType,
-  { chain, addressKey }: Sender,
-): Promise<string | undefined> {
-  const rows = await manager.query<{ tx_id: string }[]>(
+export async function findParkedBefore(manager: EntityManager, { chain, addressKey }: Sender): Promise<string | undefined> {
+  const [row] = await manager.query<{ tx_id: string }[]>(
     `select t.tx_id from transactions t join reservations r on r.tx_id = t.tx_id and r.ordinal is not null and r.owner = $2
-      where t.chain = $1 and t.status = 'NEEDS_ATTENTION' and ${mayBeExecuted} order by r.ordinal limit ${limit}`,
+      where t.chain = $1 and t.status = 'NEEDS_ATTENTION' and ${isUntimed} and ${mayBeExecuted} order by r.ordinal limit 1`,
     [chain, addressKey],
   );
-  for (const { tx_id: txId } of rows) {
-    const parked = await findTransaction(manager, txId);
-    if ((await getSignedType(parked.transactionType).timeLeft(manager, parked)) === null) return txId;
-  }
-  return undefined;
+  return row?.tx_id;
 }
 
 /**

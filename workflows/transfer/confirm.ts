@@ -29,6 +29,7 @@ export async function confirm(state: TransferState): Promise<Next> {
       case 'absent':
       case 'pending':
         if (state.isOver) return { next: 'abandon' };
+        // what is abandoned by time asks all the same: the authoriser has it pay more where the chain takes more than it offers
         if (!state.isTimed) state.followLine(seen.isBehind === true);
         // what it spends may come back; only the follower names an id here, of what a reorganisation has taken back
         if (seen.isUnfunded || (seen.state === 'absent' && seen.hash !== null)) state.waitingSince = Date.now();

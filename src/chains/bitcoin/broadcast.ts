@@ -13,13 +13,17 @@ interface Rejection {
   isOfNode?: true;
 }
 
+const unusualForm = 'the node does not relay a transaction of this form';
+
 /**
  * Messages of Bitcoin Core (src/validation.cpp, src/policy, src/common/messages.cpp) and btcd (mempool, blockchain); the first that fits counts.
  * Words that are not here may stand for what passes.
  */
 const rejections: readonly Rejection[] = [
+  { pattern: /non-mandatory-script-verify/i, reason: unusualForm, isOfNode: true },
   { pattern: /script-verify|failed to validate input|signature/i, reason: 'a signature was refused' },
-  { pattern: /dust/i, reason: 'an output is too small to be relayed' },
+  // by `-dustrelayfee` of the node
+  { pattern: /dust/i, reason: 'an output is too small to be relayed', isOfNode: true },
   {
     pattern: /already (known|exists|have)|already-(known|in-mempool)|already in (utxo|the |block)|same-nonwitness-data/i,
     reason: 'the node says that it has it',
@@ -69,7 +73,7 @@ const rejections: readonly Rejection[] = [
   },
   {
     pattern: /non-?standard|not standard|scriptsig|scriptpubkey|bare-multisig|tx-size|op-return|datacarrier|witness|^version$/i,
-    reason: 'the node does not relay a transaction of this form',
+    reason: unusualForm,
     isOfNode: true,
   },
   { pattern: /bad-txns|less than the amount spent|decode failed/i, reason: 'it is not valid by the rules of the chain' },

@@ -13,13 +13,18 @@ interface Rejection {
   mayBeKnown?: boolean;
   /** Another node may take it, or this one later; `price`: or at a higher one; `unknown`: only the chain shows whether it was refused for good. */
   passing?: 'price' | 'view' | 'unknown';
+  /** By what this node has seen last or its operator has set, or somebody else may say so too: another one is asked, and it counts where all say it. */
+  isOfNode?: true;
   /** This node has seen more of the chain than one that takes it. */
   hasSeenMore?: true;
 }
 
+const signatureRefused = 'signature or chain id refused';
+
 /**
  * Error messages of go-ethereum, op-geth, Nethermind, Erigon, Besu, Reth, Nitro and Anvil; the first that fits counts. Words that are not
- * here may stand for what passes: another endpoint may not share them, nor this one later.
+ * here may stand for what passes: another endpoint may not share them, nor this one later. So those that are for good are whole phrases of the
+ * nodes: others speak of chain ids and gas limits too.
  */
 const rejections: readonly Rejection[] = [
   {
@@ -68,12 +73,30 @@ const rejections: readonly Rejection[] = [
     passing: 'view',
   },
   {
-    pattern: /try again|please retry|temporarily (not |un)available|exceeds the configured cap/i,
+    // the last one of a block, or a sequencer, that has no room left in it
+    pattern: /try again|please retry|temporarily (not |un)available|exceeds the configured cap|^gas limit reached/i,
     reason: 'the node does not take it for now',
     passing: 'view',
   },
-  { pattern: /intrinsic gas|gas limit|exceeds block/i, reason: 'gas limit refused' },
-  { pattern: /chain ?id|invalid sender|invalid signature/i, reason: 'signature or chain id refused' },
+  { pattern: /\bintrinsic ?gas ?(too ?low|exceeds gas limit)/i, reason: 'gas limit refused' },
+  {
+    // by the last block that it has seen, or by what its operator allows (Nethermind, Reth)
+    pattern: /exceeds (block|max transaction) gas limit|^gaslimitexceeded|^transaction gas limit too high/i,
+    reason: 'gas limit refused',
+    isOfNode: true,
+  },
+  {
+    pattern:
+      /^(invalid sender|invalid chain id for signer|invalid chain id, expected|transaction's chain id does not match|invalid transaction v, r, s values|(invalid, )?invalidtx(chainid|signature))/i,
+    reason: signatureRefused,
+  },
+  {
+    // Besu and Reth; a proxy may say so of its own address, or of how it was asked
+    pattern:
+      /^(invalid chain id|(invalid|wrong) chainid|chainid (is required|not supported)|invalid (transaction )?signature)\.?$/i,
+    reason: signatureRefused,
+    isOfNode: true,
+  },
 ];
 
 /**
@@ -81,7 +104,7 @@ const rejections: readonly Rejection[] = [
  * upstreams and accounts.
  */
 const saidByNodes =
-  /already known|alreadyknown|nonce (is )?too (low|high)|oldnonce|insufficient funds for (gas|transfer|intrinsic)|transaction underpriced|feetoolow|intrinsic gas too low|invalid sender|invalid chain id for signer/i;
+  /already known|alreadyknown|nonce (is )?too (low|high)|oldnonce|insufficient funds for (gas|transfer|intrinsic)|transaction underpriced|feetoolow|less than block base fee|tx ?pool is full|intrinsic gas (too low|exceeds gas limit)|exceeds block gas limit|invalid sender|invalid chain id for signer/i;
 
 /** Of EIP-1474, of op-geth's proxy and of providers. */
 const limitCodes: ReadonlySet<number> = new Set([429, -32005, -32012, -32016]);
@@ -89,8 +112,8 @@ const limitCodes: ReadonlySet<number> = new Set([429, -32005, -32012, -32016]);
 /**
  * eth_sendRawTransaction. Safe to repeat: bytes that a node already has count as accepted. What is refused for a passing reason is
  * waited for, and so is what is refused in words that nobody knows. The reason is never the node's own message, since nodes repeat
- * calldata in it. With the HTTP status of a failure only what nodes alone say is about the bytes (`saidByNodes`), other words are of a trouble:
- * what is believed then has the transaction asked about, sent again or parked, and nothing unlocked.
+ * calldata in it. With the HTTP status of a failure, or the code of a trouble of the endpoint, only what nodes alone say is about the bytes
+ * (`saidByNodes`): what is believed then has the transaction asked about, sent again or parked, and nothing unlocked.
  * @throws what the call throws when the node did not respond, NoAnswer where the endpoint limits requests: the outcome is then unknown and the
  * same bytes are sent again.
  */
@@ -101,10 +124,11 @@ export async function broadcastTo(call: RpcCall, bytes: Hex): Promise<Offered> {
   } catch (error) {
     const refusal = error instanceof DoubtfulRefusal ? error.refusal : error;
     if (!(refusal instanceof NodeRefusal)) throw error;
+    if (!saidByNodes.test(refusal.nodeMessage)) {
+      assertUnlimited(refusal.code, refusal.nodeMessage, limitCodes);
+      if (refusal !== error || isEndpointTrouble(refusal)) return toTrouble(refusal.code, refusal.nodeMessage);
+    }
     const rejection = rejections.find(({ pattern }) => pattern.test(refusal.nodeMessage));
-    const isDoubted = refusal !== error && !saidByNodes.test(refusal.nodeMessage);
-    if (isDoubted || !rejection) assertUnlimited(refusal.code, refusal.nodeMessage, limitCodes);
-    if (isDoubted || (!rejection && isEndpointTrouble(refusal))) return toTrouble(refusal.code, refusal.nodeMessage);
     if (!rejection) return toUnknownRefusal(refusal.code, refusal.nodeMessage);
     return rejection.mayBeKnown ? unlessKnown(toRefused(rejection), () => isKnown(call, keccak256(bytes))) : toRefused(rejection);
   }

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../platform/errors';
-import { NotEstimated, orNotEstimated } from '../endpoints';
+import { within } from '../../platform/within';
+import { NotEstimated, orNotEstimated, unavailable } from '../endpoints';
 import type {
   AttemptStatus,
   BroadcastOutcome,
@@ -16,6 +17,7 @@ import type {
 } from '../chain-client';
 import { offer } from '../offer';
 import type { ChainDefinition, FeeLevels, Hex, InclusionEffect, Prepared, TransactionIntent } from '../types';
+import { whereElseAllAnswered } from '../unanswered';
 import { prepareAuthorisation } from './authorise/prepare';
 import { fetchBalance } from './balance';
 import { DoubtfulRefusal } from './batch';
@@ -33,6 +35,9 @@ import { askStatus } from './status';
 
 /** Largest number of blocks in one scan. */
 const maxScanRange = 50;
+
+/** For an estimate at all endpoints, each of which has 10 s: within the 20 s of the step that asks. */
+const estimatesMs = 15_000;
 
 /** Addresses that compress as badly as real ones: an estimate over zero bytes would be too low. */
 const sampleParties = {
@@ -87,16 +92,20 @@ export class EvmChainClient implements ChainClient {
     const last = previous.at(-1)?.unsigned ?? null;
     // an attempt that nobody has signed is in no pool: there is nothing to outbid
     const outbid = previous.findLast(({ ids }) => ids.length > 0)?.unsigned ?? null;
-    const [levels, minedNonce, estimate] = await Promise.all([
+    const late = () => unavailable(this.chain, 'no RPC endpoint has estimated the gas', new Error('no response in time'));
+    const estimating = within(this.estimateGas(intent), estimatesMs, late);
+    // it is waited for after the others
+    estimating.catch(() => undefined);
+    const [levels, minedNonce] = await Promise.all([
       this.levels(),
       // of a later attempt the nonce is fixed
       last === null ? this.highestMinedNonce(intent.from) : this.minedNonce(intent.from),
-      this.estimateGas(intent).catch((error: unknown) => {
-        // an earlier attempt may just have been executed and have spent what a second one would need
-        if (isCancellation || last === null || !(error instanceof GatewayError)) throw error;
-        return 0n;
-      }),
     ]);
+    const estimate = await whereElseAllAnswered(this.chain, estimating).catch((error: unknown) => {
+      // an earlier attempt may just have been executed and have spent what a second one would need
+      if (isCancellation || last === null || !(error instanceof GatewayError)) throw error;
+      return 0n;
+    });
     // nodes compare prices, not gas limits: a cancellation does not need the gas of the attempt it replaces
     const gasLimit = gasLimitFrom(estimate, isCancellation ? null : last, highestGas(this.chain, intent));
     const details = { gasLimit, ...planFees(levels, outbid), minedNonce };
@@ -161,8 +170,9 @@ export class EvmChainClient implements ChainClient {
     const request = { from: intent.from, to, value: quantity(value), ...(data && { data }) };
     const { name } = this.chain;
     // on the latest block and not on the pool, as some nodes do by default: an earlier attempt of this transfer may be pending
-    return this.ask((call) =>
-      call<Hex>('eth_estimateGas', [request, 'latest']).then(BigInt, (thrown: unknown) => {
+    // in a request of its own: one that hangs, or fails a whole request, takes no other answer with it
+    return this.endpoints.run((_call, _capabilities, callAtOnce) =>
+      callAtOnce<Hex>('eth_estimateGas', [request, 'latest']).then(BigInt, (thrown: unknown) => {
         const error = thrown instanceof DoubtfulRefusal ? thrown.refusal : thrown;
         if (!(error instanceof NodeRefusal)) throw error;
         // nodes give it codes that stand for a trouble of their own, too

@@ -1,7 +1,8 @@
 import type { Family } from '../family';
 import { findFeeLevels } from '../fee-levels';
 import { evmCodec } from './codec';
-import { assumedGas, boundOf, evmFees } from './fees';
+import { readDetails } from './details';
+import { assumedGas, boundOf, evmFees, isAboveStep } from './fees';
 import { reserveNonce } from './reserve';
 
 /**
@@ -18,4 +19,5 @@ export const evmFamily: Family = {
   bound: async (manager, { chain, token, action, levels }) =>
     boundOf(chain, assumedGas(token, action), levels ?? (await findFeeLevels(manager, chain))),
   reserve: reserveNonce,
+  isOutbid: (unsigned, prepared) => isAboveStep(unsigned, readDetails(prepared)),
 };

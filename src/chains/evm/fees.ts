@@ -110,6 +110,9 @@ export function planFees(levels: EvmFeeLevels, previous: Hex | null): PlannedFee
   return { maxFeePerGas: max(cap, tip), maxPriorityFeePerGas: tip, gasPrice: null };
 }
 
+/** Whether these fees are above the least that may take the place of `previous`: the levels of the chain have risen. */
+export const isAboveStep = (previous: Hex, next: PlannedFees): boolean => highest(next) > raised(highest(feesIn(previous)));
+
 const bound = (chain: ChainDefinition, token: TokenDefinition, levels: FeeLevels): bigint =>
   boundOf(chain, assumedGas(token), levels);
 

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../json';
-import { assertUnlimited, type Offered, toTrouble, toUnknownRefusal } from '../offer';
+import { assertUnlimited, type KnownRefusal, type Offered, toRefused, toTrouble, toUnknownRefusal } from '../offer';
 import type { Hex } from '../types';
 import type { SolanaNode } from './node';
 import { RpcError } from './rpc';
@@ -7,9 +7,10 @@ import { blockhashNotFound } from './simulate';
 
 /** SEND_TRANSACTION_PREFLIGHT_FAILURE and TRANSACTION_SIGNATURE_VERIFICATION_FAILURE of rpc-client-api, custom_error.rs; invalid params. */
 const preflightFailure = -32_002;
-const refusals: ReadonlyMap<number, string> = new Map([
-  [-32_003, 'the signature was refused'],
-  [-32_602, 'the transaction was refused as malformed'],
+const refusals: ReadonlyMap<number, KnownRefusal> = new Map([
+  [-32_003, { reason: 'the signature was refused' }],
+  // a provider says so too of what it does not know or allow among the options
+  [-32_602, { reason: 'the transaction was refused as malformed', isOfNode: true }],
 ]);
 
 /** Of providers, beside HTTP 429. */
@@ -33,8 +34,8 @@ export async function sendTo(node: SolanaNode, bytes: Hex, id: string): Promise<
       return { outcome: 'waiting', reason: 'the block hash has expired, or is unknown to the node', mayTakeElsewhere: true };
     const { code, nodeMessage } = error;
     assertUnlimited(code, nodeMessage, limitCodes);
-    const reason = refusals.get(code);
-    if (reason) return { outcome: 'rejected', reason, mayTakeElsewhere: false };
+    const refusal = refusals.get(code);
+    if (refusal) return toRefused(refusal);
     // it has tried the transaction, although it was asked not to
     return code === preflightFailure ? toUnknownRefusal(code, nodeMessage) : toTrouble(code, nodeMessage);
   }

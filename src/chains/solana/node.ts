@@ -7,6 +7,7 @@ import { createPacedPost, type PacedPost } from '../paced-post';
 import { solana } from '../registry/solana';
 import type { Paces } from '../request-rate';
 import type { ChainDefinition, Hex, JsonValue } from '../types';
+import { estimateMs } from '../unanswered';
 import {
   type Account,
   type Block,
@@ -180,7 +181,7 @@ export class SolanaNode implements Endpoint {
   /** Executes a transaction on the newest state of this commitment; its signatures are not looked at. */
   async simulate(transaction: Buffer, commitment: 'confirmed' | 'finalized' = 'finalized'): Promise<Simulated> {
     const options = { commitment, encoding: 'base64', sigVerify: false, replaceRecentBlockhash: false };
-    const answer = readObject(await this.ask('simulateTransaction', [transaction.toString('base64'), options]));
+    const answer = readObject(await this.ask('simulateTransaction', [transaction.toString('base64'), options], estimateMs));
     const { err, unitsConsumed } = readObject(answer.value);
     const slot = readNumber(readObject(answer.context).slot);
     return { slot, error: err ?? null, units: unitsConsumed === undefined ? 0 : readNumber(unitsConsumed) };

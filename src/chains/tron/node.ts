@@ -2,6 +2,7 @@ import { ConfigError } from '../../platform/config';
 import { rpcUrlsVariable } from '../config';
 import { type Endpoint, once } from '../endpoints';
 import type { ChainDefinition, Hex, JsonObject } from '../types';
+import { estimateMs } from '../unanswered';
 import {
   type Block,
   type Header,
@@ -164,7 +165,7 @@ export class TronNode implements Endpoint {
   /** Executes a call without a transaction. Addresses: canonical form. */
   async call(owner: string, contract: string, data: Buffer): Promise<ConstantCall> {
     const body = { owner_address: owner, contract_address: contract, data: data.toString('hex') };
-    return readConstantCall(await this.ask('/wallet/triggerconstantcontract', body));
+    return readConstantCall(await this.ask('/wallet/triggerconstantcontract', body, estimateMs));
   }
 
   /** The node's answer to signed bytes. */

@@ -1,6 +1,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { GatewayError } from '../../platform/errors';
 import { NotEstimated } from '../endpoints';
+import { whereElseAnswered } from '../unanswered';
 import type { ChainDefinition, Prepared, TransactionIntent, TransactionOutput } from '../types';
 import type { Header } from './answers';
 import { createTronCodec } from './codec';
@@ -57,9 +58,10 @@ export async function prepareTransfer(node: TronNode, chain: ChainDefinition, in
   ]);
   if (block.timeMs > Date.now() + maxAheadMs) throw new Error('the head of the node is in the future');
   const context = { node, chain, parameters, isLate: block.timeMs < Date.now() - lateBlocks * chain.blockTimeMs };
-  const cost = await (payment.tokenContract === null
+  const { tokenContract } = payment;
+  const cost = await (tokenContract === null
     ? costOfCoin(context, payment)
-    : costOfToken(context, { from, token: toKey(payment.tokenContract), ...payment }, resources.energy));
+    : whereElseAnswered(chain, () => costOfToken(context, { from, token: toKey(tokenContract), ...payment }, resources.energy)));
   if (cost.feeLimit > chain.maxNetworkFee)
     throw new NotEstimated(`${chain.name}: it would take ${cost.feeLimit} sun, which no transaction may cost`);
   if (cost.feeLimit > parameters.maxFeeLimit)

@@ -138,5 +138,5 @@ async function findBefore(manager: EntityManager, tx: TransactionEntity): Promis
     // one that may not sign is refused by the step that asks; this page is shown all the same
     .catch(() => null);
   if (!signer) return null;
-  return (await findParkedBefore(manager, getSignedType, { chain: tx.chain, addressKey: signer.addressKey })) ?? null;
+  return (await findParkedBefore(manager, { chain: tx.chain, addressKey: signer.addressKey })) ?? null;
 }

@@ -1,7 +1,8 @@
 import type { AuditActor } from '../../audit/log';
 import type { FamilyCodec, GetFamily, ParsedAddress } from '../../chains/family';
-import { invalidAddress, refusedAddress } from '../../chains/invalid-address';
-import { type ChainRegistry, tokenByContract, tokenBySymbol } from '../../chains/registry';
+import { invalidAddress } from '../../chains/invalid-address';
+import { type ChainRegistry, tokenBySymbol } from '../../chains/registry';
+import { assertNoTokenContract } from '../../chains/token-contracts';
 import type { ChainDefinition, TokenDefinition } from '../../chains/types';
 import { invalidParameter } from '../../platform/errors';
 import { parseAmount } from '../../platform/money';
@@ -71,7 +72,7 @@ export function parseTransfer({ registry, getFamily }: TransferParser, request: 
   const to = family.parseAddress(request.toAddress);
   if (!to) throw invalidAddress('to_address', request.toAddress, chain, family);
   if (!from) throw invalidAddress('from_address', request.fromAddress, chain, family);
-  if (token && token.contract !== null) assertNoTokenContract(to, chain);
+  if (token && token.contract !== null) assertNoTokenContract('to_address', to.address, chain);
   assertMemo(request, chain, family);
   assertHasPrograms(request, chain, family);
   return { request, chain, token, from, to, amount };
@@ -110,12 +111,6 @@ export function isSameTransfer(
     transfer.memoOnChain === request.memoOnChain &&
     transfer.allowsProgram === request.allowsProgram
   );
-}
-
-/** Tokens that are sent to the contract of a token, their own or another, are lost: few contracts can give them back. */
-function assertNoTokenContract({ address }: ParsedAddress, chain: ChainDefinition): void {
-  const owner = tokenByContract(chain, address);
-  if (owner) throw refusedAddress('to_address', `is the contract of ${owner.symbol}: tokens that are sent there are lost`);
 }
 
 function assertMemo({ memo, memoOnChain }: TransferRequest, { name }: ChainDefinition, { carriesMemo }: FamilyCodec): void {

@@ -44,8 +44,14 @@ export async function observeTransfer(
     await findReservations(manager, txId),
     createFindOrigins(manager, transfer.chain),
   );
-  const included = states.find((status) => status.state === 'included');
-  if (included) return recordInclusion(deps, { transfer, intent, attempt: attempts.get(included.attempt) }, included);
+  const included = states.filter((status): status is Included => status.state === 'included');
+  if (included.length > 0) {
+    const seen: ChainObservation[] = [];
+    // more than one, where a proof was false: what each has done is stored, and whether the endpoints agree
+    for (const status of included)
+      seen.push(await recordInclusion(deps, { transfer, intent, attempt: attempts.get(status.attempt) }, status));
+    return ['confirmed', 'included'].flatMap((state) => seen.find((one) => one.state === state) ?? [])[0] ?? absent;
+  }
 
   for (const status of states) {
     if (status.state === 'impossible') await storeProof(manager, txId, status.attempt, status.proof);

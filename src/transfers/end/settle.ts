@@ -18,6 +18,7 @@ import { reasonToStop } from '../operate/cancellation-reason';
 import { park } from '../operate/park';
 import type { TransferDependencies } from '../dependencies';
 import { findHoldForUpdate, repayFromHold } from '../hold';
+import { alarmTwice, combine, mayBeBooked, noteBooked, toTwiceReason } from './executed-twice';
 
 /**
  * Ends an executed transfer by what the chain shows to have happened, not by what was asked for: posts the debited amount and the
@@ -26,6 +27,7 @@ import { findHoldForUpdate, repayFromHold } from '../hold';
  * WAITING when no attempt is included any more, since a reorganisation has taken the inclusion back, and until the follower has
  * scanned as many blocks as the end needs: the transfer's confirmations, finality for what was not executed or has not had its effect. That
  * every endpoint has to have shown too (agree-on-end.ts); where only one is configured, an operator is asked about what has moved nothing.
+ * What was executed twice waits for an operator, and is booked by the retry once all of it is final.
  */
 export function settleTransfer(
   { database, registry, log }: TransferDependencies,
@@ -36,11 +38,12 @@ export function settleTransfer(
     if (isEnded(transfer)) return ended(transfer);
     // the follower must not take the inclusion back before the end is committed
     await lockAttempts(manager, txId);
-    const [inclusion, other] = (await loadAttempts(manager, txId)).inclusions;
+    const { inclusions } = await loadAttempts(manager, txId);
+    const [inclusion, ...others] = inclusions;
     if (!inclusion) return waiting('No attempt is included any more');
-    if (other) return parkExecutedTwice(manager, transfer, [inclusion, other], log);
-
     const chain = registry.get(transfer.chain);
+    if (others.length > 0) return endExecutedTwice(manager, { transfer, chain, inclusions: [inclusion, ...others] }, log);
+
     const needed = depthOfEnd(transfer, inclusion, chain.finalityDepth);
     if (inclusion.depth < BigInt(needed)) return waiting(`${inclusion.hash} ends the transfer ${needed} blocks deep`);
     const endpoints = endpointsNeeded(transfer, inclusion);
@@ -141,15 +144,24 @@ async function parkUnproven(
   return { status: 'NEEDS_ATTENTION', code, reason };
 }
 
-/** Money may have moved twice: a proof of impossibility was false. Nothing is posted before an operator has checked it. */
-async function parkExecutedTwice(
+/**
+ * Money may have moved twice: a proof of impossibility was false. Nothing is posted before an operator was told of it; what is final then is
+ * booked as the chain shows it, whatever it takes, since it has left. A retry ends it.
+ */
+async function endExecutedTwice(
   manager: EntityManager,
-  transfer: TransactionEntity,
-  both: Inclusion[],
-  log: ParkLog,
+  { transfer, chain, inclusions }: Pick<Executed, 'transfer' | 'chain'> & { inclusions: [Inclusion, ...Inclusion[]] },
+  log: ParkLog & AlertLog,
 ): Promise<SettleResult> {
-  const reason = `Two attempts are included: ${both.map(({ hash }) => hash).join(', ')}`;
-  log.error({ alert: 'transfer_executed_twice', tx_id: transfer.txId }, reason);
+  if (mayBeBooked(transfer, inclusions, chain)) {
+    const named = combine(transfer, inclusions);
+    const debited = inclusions.reduce((sum, one) => sum + debitedBy(transfer, one), 0n);
+    const result = await end(manager, { transfer, chain, inclusion: named, debited }, log);
+    await noteBooked(manager, transfer, { named, inclusions }, log);
+    return result;
+  }
+  const reason = toTwiceReason(inclusions);
+  alarmTwice(log, transfer, reason);
   const code = 'internal_error';
   await park(manager, transfer, { code, reason }, log);
   return { status: 'NEEDS_ATTENTION', code, reason };

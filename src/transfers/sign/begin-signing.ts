@@ -174,13 +174,17 @@ async function cancelAttempts(beginning: Beginning): Promise<BeginSigningResult 
 }
 
 /**
- * Only the head of a sender's line is replaced at a higher fee: the chain executes nothing behind it before. What is abandoned by time
- * does not wait for its place. @throws NotBegun.
+ * Only the head of a sender's line is replaced at a higher fee: the chain executes nothing behind it before. What is abandoned by time, and offers
+ * less than the chain takes now, does not wait for its place: one after the other, each at a higher fee and after some blocks, the last ones of a
+ * line would miss the end of their time, and the house would pay for their cancellations. What offers enough waits for the one in front.
+ * @throws NotBegun.
  */
-async function assertIsHead({ manager, transfer, type }: Beginning): Promise<void> {
-  if ((await type.timeLeft(manager, transfer)) !== null) return;
+async function assertIsHead({ manager, deps, transfer, type, attempts: { last }, prepared }: Beginning): Promise<void> {
   const before = await findUnexecutedBefore(manager, transfer.txId);
-  if (before !== undefined) refuseFollowed(`Transaction ${before} of the same sender is executed first`);
+  if (before === undefined) return;
+  const family = deps.getFamily(deps.registry.get(transfer.chain).family);
+  if (last && family.isOutbid?.(last.unsigned, prepared) && (await type.timeLeft(manager, transfer)) !== null) return;
+  refuseFollowed(`Transaction ${before} of the same sender is executed first`);
 }
 
 /**
@@ -196,7 +200,7 @@ async function startAttempt(beginning: Beginning, kind: AttemptKind): Promise<Be
   const intent = await type.loadIntent(manager, transfer);
   const source = { chain: chain.name, accountId: signer.accountId, addressKey: signer.addressKey };
   const isInLine = kind === 'first' && !type.isHandedOut;
-  const parked = isInLine ? await findParkedBefore(manager, deps.getSignedType, source) : undefined;
+  const parked = isInLine ? await findParkedBefore(manager, source) : undefined;
   if (parked !== undefined) waitBehind(parked);
   await enterSigning(manager, transfer);
   const { txId } = transfer;

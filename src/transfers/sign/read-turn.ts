@@ -15,6 +15,6 @@ export async function readTurn(
   const type = getSignedType(transfer.transactionType);
   if (type.isHandedOut) return { outcome: 'free' };
   const { addressKey } = await type.findSigner(manager, transfer);
-  const parked = await findParkedBefore(manager, getSignedType, { chain: transfer.chain, addressKey });
+  const parked = await findParkedBefore(manager, { chain: transfer.chain, addressKey });
   return { outcome: parked === undefined ? 'free' : 'behind' };
 }

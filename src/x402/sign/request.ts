@@ -3,6 +3,7 @@ import { findAuthoriser } from '../../chains/payment-methods';
 import { isJsonObject } from '../../chains/json';
 import type { PaymentScheme } from '../../chains/payments';
 import { tokenByContract } from '../../chains/registry';
+import { assertNoTokenContract } from '../../chains/token-contracts';
 import type { AuthorisationAction, ChainDefinition, JsonObject, TokenDefinition } from '../../chains/types';
 import { type GatewayError, invalidParameter } from '../../platform/errors';
 import { formatAmount } from '../../platform/money';
@@ -61,6 +62,7 @@ export function parsePayment({ registry, getFamily }: TransferParser, request: S
   const to = family.parseAddress(terms.payTo);
   if (!to) throw invalidAddress('paymentRequirements.payTo', terms.payTo, chain, family);
   if (to.key === from.key) throw invalid('payTo', 'must differ from payer');
+  assertNoTokenContract('paymentRequirements.payTo', to.address, chain);
   const { amount } = terms;
   const transfer = {
     ...{ ...request, fromAddress: input.payer, toAddress: terms.payTo, chain: chain.name, tokenSymbol: token.symbol },

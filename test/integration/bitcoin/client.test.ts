@@ -271,6 +271,7 @@ describeWithBtcd('the client of a Bitcoin chain', () => {
       expect(await client(refusing.url, taking.url).broadcast(bytes)).toEqual({ outcome: 'accepted' });
     });
 
+    const silent = 'http://127.0.0.1:1';
     const malformed = 'it is not valid by the rules of the chain';
     test.each([
       [
@@ -282,12 +283,6 @@ describeWithBtcd('the client of a Bitcoin chain', () => {
         -25,
         `TX rejected: failed to validate input ab:0 which references output ${outpoint} - not all signatures empty on failed checkmultisig`,
         'a signature was refused',
-      ],
-      [-26, 'dust', 'an output is too small to be relayed'],
-      [
-        -26,
-        'TX rejected: transaction ab is not standard: transaction output 0: payment is dust: 5',
-        'an output is too small to be relayed',
       ],
       [-26, 'bad-txns-in-belowout, value in (0.1) < value out (0.2)', malformed],
       [
@@ -306,11 +301,24 @@ describeWithBtcd('the client of a Bitcoin chain', () => {
     test.each([
       [-25, 'Fee exceeds maximum configured by user (e.g. -maxtxfee, maxfeerate)', 'the fee is above what the node passes on'],
       [-26, 'bad-txns-nonstandard-inputs', 'the node does not relay a transaction of this form'],
+      [
+        -26,
+        'non-mandatory-script-verify-flag (Using OP_CODESEPARATOR in non-witness script)',
+        'the node does not relay a transaction of this form',
+      ],
+      [-26, 'dust', 'an output is too small to be relayed'],
+      [
+        -26,
+        'TX rejected: transaction ab is not standard: transaction output 0: payment is dust: 5',
+        'an output is too small to be relayed',
+      ],
     ])('refused with %d %s: as this node is configured; for good where no other one takes it', async (code, message, reason) => {
       const refusing = await through({ sendrawtransaction: () => refuse(code, message) });
       const taking = await through({ sendrawtransaction: () => id });
       expect(await client(refusing.url, taking.url).broadcast(bytes)).toEqual({ outcome: 'accepted' });
       expect(await client(refusing.url, refusing.url).broadcast(bytes)).toEqual({ outcome: 'rejected', reason });
+      // the one that does not answer may take it
+      expect(await client(refusing.url, silent).broadcast(bytes)).toEqual({ outcome: 'waiting', reason, passing: 'unknown' });
     });
 
     test.each([-25, -26])(
@@ -336,8 +344,6 @@ describeWithBtcd('the client of a Bitcoin chain', () => {
       });
       expect(await having.broadcast(bytes)).toEqual({ outcome: 'accepted' });
     });
-
-    const silent = 'http://127.0.0.1:1';
 
     test.each<[string, object]>([
       ['dust', { reason: 'an output is too small to be relayed', passing: 'unknown' }],
@@ -387,7 +393,7 @@ describeWithBtcd('the client of a Bitcoin chain', () => {
 
       test('what every node would refuse is not asked again', async () => {
         const next = jest.fn(() => id);
-        expect(await sending(() => refuse(-26, 'dust'), next)).toMatchObject({ outcome: 'rejected' });
+        expect(await sending(() => refuse(-26, 'bad-txns-in-belowout'), next)).toMatchObject({ outcome: 'rejected' });
         expect(next).not.toHaveBeenCalled();
       });
     });

@@ -88,13 +88,65 @@ test.each(passing)('"%s", wherever it is offered: it waits', async (message) => 
 test.each([
   'invalid sender',
   'invalid chain id for signer: have 5 want 1',
+  'invalid sender: invalid chain id for signer: have 5 want 1',
+  'invalid chain id, expected: 1 got: 5',
+  "transaction's chain ID does not match",
+  'Invalid, InvalidTxChainId: Expected 1, got 5.',
+  'Invalid, InvalidTxSignature: Signature is invalid.',
+  'invalid transaction v, r, s values',
   'intrinsic gas too low: gas 100, minimum needed 21000',
-  'exceeds block gas limit',
+  'Intrinsic gas exceeds gas limit',
 ])('"%s": no other endpoint is asked', async (message) => {
   const { outcome, counts } = await offered([{ message }, { message }]);
   expect(outcome).toEqual({ outcome: 'rejected', reason: expect.any(String) });
   expect(counts).toEqual([1, 0]);
 });
+
+describe.each([
+  // the block that this node has seen last, or what its operator has set
+  'exceeds block gas limit',
+  'Transaction gas limit exceeds block gas limit',
+  'GasLimitExceeded, Gas limit: 100, gas limit of rejected tx: 150',
+  'transaction gas limit too high (cap: 16777216, tx: 21000000)',
+  'exceeds max transaction gas limit',
+  // a proxy says it of its own address or of a signed request too
+  'invalid chain ID',
+  'Invalid signature',
+  'Wrong chainId',
+])('"%s"', (message) => {
+  test('may be so at this node alone: the next one is asked', async () => {
+    expect(await offered([{ message }, { message }])).toEqual({ outcome: { outcome: 'accepted' }, counts: [1, 1] });
+  });
+
+  test('of every node: refused', async () => {
+    const { outcome } = await offered([{ message }, { message }], { last: false });
+    expect(outcome).toEqual({ outcome: 'rejected', reason: expect.any(String) });
+  });
+
+  test('of one, while the others do not say: it is waited for', async () => {
+    const waits = { outcome: 'waiting', passing: 'unknown' };
+    expect((await offered([{ message }], { last: false, silent: true })).outcome).toMatchObject(waits);
+    const trouble = { code: -32603, message: 'Internal error' };
+    expect((await offered([{ message }, trouble], { last: false })).outcome).toMatchObject(waits);
+  });
+});
+
+test.each([
+  { code: -32603, message: 'could not resolve chainId from upstream' },
+  { code: -32000, message: 'could not resolve chainId from upstream' },
+  { code: -32000, message: 'rate limit: chain id 1 quota' },
+  { code: -32000, message: 'gas limit reached' },
+  { code: -32000, message: 'daily gas limit of sponsor reached' },
+  { code: -32000, message: 'the sponsor has no intrinsic gas policy' },
+  { code: -32000, message: 'invalid signature of the request' },
+])(
+  '$code "$message" is not about the bytes: the next endpoint takes it, and it is waited for where none does',
+  async (refusal) => {
+    expect(await offered([refusal, refusal])).toEqual({ outcome: { outcome: 'accepted' }, counts: [1, 1] });
+    const { outcome } = await offered([refusal, refusal], { last: false });
+    expect(outcome).not.toMatchObject({ outcome: 'rejected' });
+  },
+);
 
 test('"nonce too low" is what one node has seen: the next endpoint is asked, and where none takes it the chain shows what has used it', async () => {
   const refusals = [{ message: 'nonce too low: next nonce 2000, tx nonce 1005' }, { message: 'OldNonce' }];

@@ -307,6 +307,56 @@ describe('fees', () => {
     }
   });
 
+  describe('an estimate that is not answered', () => {
+    const intent = () => toIntent({ from: sender.address, to: stranger, tokenContract: null, amount: 1n });
+    const prepareAt = async (withhold: Parameters<typeof startRpcProxy>[2], count: number) => {
+      const proxies = await Promise.all(Array.from({ length: count }, () => startRpcProxy(anvil.url, () => undefined, withhold)));
+      try {
+        const asked = new EvmChainClient(
+          client.chain,
+          proxies.map(({ url }) => url),
+        );
+        const started = Date.now();
+        const failure: unknown = await asked
+          .prepare({ kind: 'first', intent: intent(), previous: [] })
+          .catch((error: unknown) => error);
+        return { failure, tookMs: Date.now() - started };
+      } finally {
+        for (const proxy of proxies) proxy.close();
+      }
+    };
+    const unestimated = { code: 'not_estimated', message: expect.stringContaining('none says what this transaction takes') };
+    const never = new Promise<never>(() => undefined);
+
+    it('while the endpoint answers everything else: the chain is not away', async () => {
+      const { failure } = await prepareAt(
+        ({ method }) => (method === 'eth_estimateGas' ? Promise.reject(new Error('cut')) : Promise.resolve(undefined)),
+        2,
+      );
+      expect(failure).toMatchObject(unestimated);
+    });
+
+    it('in no time, by any of them: within that of the step that asks', async () => {
+      const { failure, tookMs } = await prepareAt(
+        ({ method }) => (method === 'eth_estimateGas' ? never : Promise.resolve(undefined)),
+        2,
+      );
+      expect(failure).toMatchObject(unestimated);
+      expect(tookMs).toBeLessThan(18_000);
+    }, 30_000);
+
+    it('as nothing is: the chain is waited for', async () => {
+      const { failure } = await prepareAt(
+        ({ method }) =>
+          method === 'eth_chainId' || /version|Number$/.test(method)
+            ? Promise.resolve(undefined)
+            : Promise.reject(new Error('cut')),
+        1,
+      );
+      expect(failure).toMatchObject({ code: 'chain_unavailable' });
+    });
+  });
+
   describe('of a settlement', () => {
     const token = '0x00000000000000000000000000000000000b0111';
     /** The token needs about 26 gas for each round: it counts down to zero. */

@@ -275,7 +275,7 @@ export const followerSteps: [name: string, least: number, step: Step][] = [
     'the line of a sender',
     2,
     async (manager) => {
-      await findParkedBefore(manager, getSignedType, { chain: 'ethereum', addressKey: 'a7' });
+      await findParkedBefore(manager, { chain: 'ethereum', addressKey: 'a7' });
       await findUnexecutedBefore(manager, open);
     },
   ],

@@ -3,7 +3,6 @@ import type { Prepared } from '../../../src/chains/types';
 import { timelineQuery } from '../../../src/messages/progress';
 import type { ChainActivities } from '../../../src/messages/transfer';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
-import { getSignedType } from '../../../src/signed-types';
 import { findParkedBefore } from '../../../src/transfers/line';
 import { startRpcProxy } from '../chains/rpc-proxy';
 import { createFollowFixture, type FollowFixture } from '../following/fixture';
@@ -187,7 +186,7 @@ describe('words that nobody knows', () => {
     await until('parked', async () => (await served.status(txId)) === 'NEEDS_ATTENTION');
     const { addressKey: owner } = served.fixture.alice;
     const line = { chain: served.fixture.chain.name, addressKey: owner };
-    expect(await findParkedBefore(served.fixture.database.manager, getSignedType, line)).toBe(txId);
+    expect(await findParkedBefore(served.fixture.database.manager, line)).toBe(txId);
     await until('abandoned', () =>
       served.operations.abandon(txId).then(
         () => true,

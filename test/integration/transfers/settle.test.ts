@@ -2,11 +2,24 @@ import { createHash } from 'node:crypto';
 import { listAuditLog } from '../../../src/audit/list';
 import { formatAmount } from '../../../src/platform/money';
 import { activateWallet } from '../../../src/wallets/activate-wallet';
+import { findExecutedAfterProof } from '../../../src/following/contradicted-ends';
 import { newId } from '../../../src/platform/ids';
 import { recordAbandonRequest } from '../../../src/transfers/operate/operator-requests';
 import { reconcileReorg } from '../../../src/transfers/confirm/reconcile-reorg';
 import { buildKey, signAs } from '../../factories';
-import { balances, begin, codeOf, ether, ethereum, fund, include, sign, usdc, type Fixture } from '../ledger/fixture';
+import {
+  balances,
+  begin,
+  codeOf,
+  differences,
+  ether,
+  ethereum,
+  fund,
+  include,
+  sign,
+  usdc,
+  type Fixture,
+} from '../ledger/fixture';
 import { abandonable } from './abandonable';
 import { useFundedFixture } from './fixture';
 
@@ -81,16 +94,125 @@ describe('settle', () => {
     expect((await row(txId)).txHash).toBe(second);
   });
 
-  test('two attempts executed: nothing is posted, an operator is asked', async () => {
-    const txId = await submitted();
-    await sign(fixture, txId, 2, { maxFeePerGas: 2_300_000_000n });
-    await include(fixture, txId, 1, { debited: 10n * usdc });
-    await include(fixture, txId, 2, { debited: 10n * usdc });
-    for (let times = 0; times < 2; times += 1)
-      expect(await fixture.ledger.settleTransfer({ txId })).toMatchObject({ status: 'NEEDS_ATTENTION', code: 'internal_error' });
-    expect(await row(txId)).toMatchObject({ status: 'NEEDS_ATTENTION', failureCode: 'internal_error' });
-    expect(await balances(fixture, 'USDC')).toEqual([990n * usdc, 10n * usdc]);
-    expect(fixture.alerts[0]).toMatchObject({ alert: 'transfer_executed_twice', tx_id: txId });
+  describe('two attempts executed', () => {
+    type Effect = Parameters<typeof include>[3];
+    const final = { debited: 10n * usdc, fee: 1_000n };
+    const settle = (txId: string) => fixture.ledger.settleTransfer({ txId });
+    const attention = { status: 'NEEDS_ATTENTION', code: 'internal_error' };
+
+    async function executedTwice(first: Effect, second: Effect, changes: Parameters<typeof request>[0] = {}) {
+      const txId = await submitted(changes);
+      const hash = await sign(fixture, txId, 2, { maxFeePerGas: 2_300_000_000n });
+      await include(fixture, txId, 1, first);
+      await include(fixture, txId, 2, second);
+      return { txId, hash };
+    }
+    const frozen = async (txId: string) => {
+      const [found] = await fixture.database.query<{ reasons: string[] }[]>(
+        `select array_agg(distinct l.frozen_reason) as reasons from ledger_accounts l join transactions t using (account_id)
+          where t.tx_id = $1 and l.chain = t.chain and l.symbol in (t.token_symbol, t.fee_symbol)`,
+        [txId],
+      );
+      return found?.reasons;
+    };
+
+    test('nothing is posted before an operator was told, however deep both are', async () => {
+      const { txId } = await executedTwice(final, final);
+      expect(await settle(txId)).toMatchObject(attention);
+      expect(await row(txId)).toMatchObject({ status: 'NEEDS_ATTENTION', failureCode: 'internal_error' });
+      expect(await balances(fixture, 'USDC')).toEqual([990n * usdc, 10n * usdc]);
+      expect(fixture.alerts[0]).toMatchObject({ alert: 'transfer_executed_twice', tx_id: txId });
+    });
+
+    test('once he retries it both are booked, as the chain shows them, and nothing more leaves the account', async () => {
+      const { txId, hash } = await executedTwice(final, final);
+      await settle(txId);
+      expect(await settle(txId)).toMatchObject({ status: 'CONFIRMED' });
+      expect(await balances(fixture, 'USDC')).toEqual([980n * usdc, 0n]);
+      expect(await balances(fixture, 'ETH')).toEqual([10n * ether - 2_000n, 0n]);
+      expect(await row(txId)).toMatchObject({ status: 'CONFIRMED', fee: 2_000n, failureCode: null });
+      expect((await row(txId)).txHash).not.toBe(hash);
+      expect(await frozen(txId)).toEqual([`transfer ${txId} was executed twice`]);
+      expect(await differences(fixture)).toEqual([]);
+      expect(await settle(txId)).toMatchObject({ status: 'CONFIRMED' });
+      expect(await balances(fixture, 'USDC')).toEqual([980n * usdc, 0n]);
+      const booked = fixture.alerts.filter((it) => 'alert' in it && it.alert === 'transfer_executed_twice');
+      expect(booked).toHaveLength(2);
+    });
+
+    test('a proof that was false contradicts its end no longer', async () => {
+      const { txId } = await executedTwice(final, final);
+      await fixture.database.query(
+        `update transfer_attempts set impossible_proof = '{"type": "toy", "agreed_by": 2}' where tx_id = $1 and attempt = 2`,
+        [txId],
+      );
+      await settle(txId);
+      await settle(txId);
+      expect(await differences(fixture)).toEqual([]);
+      expect(await findExecutedAfterProof(fixture.database.manager, ethereum.name)).toEqual(new Map());
+    });
+
+    test.each<[string, Effect, Effect]>([
+      ['one is not final', final, { ...final, depth: ethereum.finalityDepth - 1 }],
+      ['not every endpoint shows that one has moved nothing', final, { ...final, debited: 0n, agreedBy: null }],
+      ['not every endpoint shows that one was reverted', { success: false, agreedBy: null }, final],
+    ])('while %s a retry asks again', async (_, first, second) => {
+      const { txId } = await executedTwice(first, second);
+      for (let times = 0; times < 3; times += 1) expect(await settle(txId)).toMatchObject(attention);
+      expect(await balances(fixture, 'USDC')).toEqual([990n * usdc, 10n * usdc]);
+    });
+
+    test('one of which he was told nothing: he is told first', async () => {
+      const { txId } = await executedTwice(final, final);
+      await settle(txId);
+      await fixture.database.query(`update transfer_attempts set included_id = 'another' where tx_id = $1 and attempt = 2`, [
+        txId,
+      ]);
+      expect(await settle(txId)).toMatchObject({ ...attention, reason: expect.stringContaining('another') });
+      expect(await settle(txId)).toMatchObject({ status: 'CONFIRMED' });
+    });
+
+    test('what was reverted beside has cost its fee alone', async () => {
+      const { txId, hash } = await executedTwice({ success: false, fee: 700n }, final);
+      await settle(txId);
+      expect(await settle(txId)).toMatchObject({ status: 'CONFIRMED' });
+      expect(await row(txId)).toMatchObject({ txHash: hash, fee: 1_700n });
+      expect(await balances(fixture, 'USDC')).toEqual([990n * usdc, 0n]);
+      expect(await balances(fixture, 'ETH')).toEqual([10n * ether - 1_700n, 0n]);
+      expect(await differences(fixture)).toEqual([]);
+    });
+
+    test('both reverted: it fails, refunded but for both fees', async () => {
+      const { txId } = await executedTwice({ success: false, fee: 700n }, { success: false, fee: 1_000n });
+      await settle(txId);
+      expect(await settle(txId)).toMatchObject({ status: 'FAILED', code: 'reverted_on_chain' });
+      expect(await balances(fixture, 'USDC')).toEqual([1000n * usdc, 0n]);
+      expect(await balances(fixture, 'ETH')).toEqual([10n * ether - 1_700n, 0n]);
+      expect(await differences(fixture)).toEqual([]);
+    });
+
+    test('more than the account has: the house has lost it, with an alert', async () => {
+      const { txId } = await executedTwice(
+        { ...final, debited: 600n * usdc },
+        { ...final, debited: 600n * usdc },
+        { amount: '600' },
+      );
+      await settle(txId);
+      expect(await settle(txId)).toMatchObject({ status: 'CONFIRMED' });
+      expect(await balances(fixture, 'USDC')).toEqual([0n, 0n]);
+      expect(fixture.alerts).toContainEqual(expect.objectContaining({ alert: 'ledger_shortfall', tx_id: txId }));
+      expect(await differences(fixture)).toEqual([]);
+    });
+
+    test('one transaction of the chain that carries out both is booked once', async () => {
+      const { txId } = await executedTwice(final, final);
+      await fixture.database.query(`update transfer_attempts set included_id = 'both', block_hash = 'one' where tx_id = $1`, [
+        txId,
+      ]);
+      expect(await settle(txId)).toMatchObject({ status: 'CONFIRMED' });
+      expect(await balances(fixture, 'USDC')).toEqual([990n * usdc, 0n]);
+      expect(await differences(fixture)).toEqual([]);
+    });
   });
 
   test('the replacement was executed, not the first', async () => {

@@ -135,6 +135,14 @@ test.each<[string, object, string]>([
   expectProblem(await post(changes), 400, 'invalid_parameter', `paymentRequirements.${field}`);
 });
 
+test.each(ethereum.tokens)('a payment to the contract of $symbol is lost, and refused', async ({ symbol, contract }) => {
+  const answer = await post({ paymentRequirements: terms({ payTo: contract }) });
+  expectProblem(answer, 400, 'invalid_address', 'paymentRequirements.payTo');
+  expect(answer.body['detail']).toBe(
+    `paymentRequirements.payTo is the contract of ${symbol}: tokens that are sent there are lost`,
+  );
+});
+
 describe('by the rules of a transfer', () => {
   const refused = async (rule: string, undo: string, answer: [status: number, code: string], payTo = randomAddress()) => {
     const { database } = fixture;

@@ -59,6 +59,15 @@ describe.each([400, 500])('HTTP %d', (status) => {
   );
 });
 
+test.each([
+  ['Transaction gas limit exceeds block gas limit', -32005, { outcome: 'rejected', mayTakeElsewhere: true }],
+  ['nonce too low', -32603, { outcome: 'waiting', passing: 'unknown', hasSeenMore: true }],
+  ['replacement transaction underpriced', -32603, { outcome: 'waiting', passing: 'price' }],
+  ['txpool is full', -32603, { outcome: 'waiting', passing: 'price' }],
+])('"%s" with the code of a trouble (%d): no one but a node says so', async (message, code, said) => {
+  for (const isBatch of [true, false]) expect(await broadcast(200, own(message, code), { isBatch })).toMatchObject(said);
+});
+
 test('"nonce too low" of a node that does not say whether it has the transaction: it has seen more than one that takes it all the same', async () => {
   for (const isBatch of [true, false])
     expect(await broadcast(200, own('nonce too low'), { isBatch, isKnown: 'silent' })).toEqual({
@@ -79,6 +88,13 @@ test.each<[string, number, Say, string]>([
   ['in words that nobody knows', 500, own('Oops'), 'code -32000): Oops'],
   ['in those of a node, with the status of an answer', 200, own('Internal error', -32603), 'code -32603): Internal error'],
   ['of a node that has no such method', 200, own('', -32601), 'code -32601)'],
+  [
+    'of a proxy that has no upstream of the chain',
+    200,
+    own('could not resolve chainId', -32603),
+    'code -32603): could not resolve chainId',
+  ],
+  ['of a gateway that is out of connections', 200, own('pool is full', -32603), 'code -32603): pool is full'],
   ['of a node that lacks blocks', 200, own('header not found'), 'code -32000): header not found'],
 ])('a refusal %s is a trouble of the endpoint, and says nothing about the bytes', async (_, status, say, words) => {
   for (const isBatch of [true, false])
@@ -92,6 +108,8 @@ test.each<[number, number, string]>([
   [200, -32016, 'over its rate'],
   [200, -32603, 'Your app has exceeded its compute units per second capacity'],
   [200, -32000, 'rate limit exceeded'],
+  [200, -32000, 'rate limit: chain id 1 quota'],
+  [200, -32005, 'gas limit of the month exceeded'],
   [503, -32005, 'limit exceeded'],
   [500, -32000, 'Too many requests'],
 ])('HTTP %d with code %d and "%s": the endpoint limits requests, and has said nothing', async (status, code, message) => {

@@ -228,6 +228,17 @@ describe('prepare', () => {
     await client.prepare({ kind: 'first', intent: sol(890_880n, newcomer), previous: [] });
   });
 
+  it('while the node does not answer what it would take, and answers the rest: not estimated', async () => {
+    node.silent.add('simulateTransaction');
+    const both = new SolanaChainClient(solanaChain, [node.url, node.url]);
+    const started = Date.now();
+    await expect(both.prepare({ kind: 'first', intent: sol(5n), previous: [] })).rejects.toMatchObject({
+      code: 'not_estimated',
+      message: expect.stringContaining('none says what this transaction takes'),
+    });
+    expect(Date.now() - started).toBeLessThan(18_000);
+  }, 30_000);
+
   it.each([1, 9, 14])('a token of Token-2022 with extension %d is refused', async (extension) => {
     const program = toBase58(programs.token2022);
     const withExtensions = (...types: number[]) =>
@@ -294,6 +305,15 @@ describe('broadcast', () => {
       expect(await withSilent().broadcast(bytes)).toEqual(unknown(`${reason}; not every endpoint answers`));
     },
   );
+
+  it('error -32602, which may be about an option that one provider does not take: another node is asked', async () => {
+    const { bytes } = await make(sol(5n));
+    refuse(-32_602, 'Invalid params');
+    const reason = 'the transaction was refused as malformed';
+    expect(await withSilent().broadcast(bytes)).toEqual(unknown(reason));
+    const both = new SolanaChainClient(solanaChain, [node.url, node.url]);
+    expect(await both.broadcast(bytes)).toEqual({ outcome: 'rejected', reason });
+  });
 
   it('a trial that fails for a reason which nobody knows is about the bytes: it waits', async () => {
     const { bytes } = await make(sol(5n));

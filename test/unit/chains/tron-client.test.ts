@@ -1,11 +1,16 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { NotEstimated } from '../../../src/chains/endpoints';
+import { NoAnswer } from '../../../src/chains/no-answer';
+import { Paces } from '../../../src/chains/request-rate';
 import { TronChainClient } from '../../../src/chains/tron/client';
+import { TronNode } from '../../../src/chains/tron/node';
+import { prepareTransfer } from '../../../src/chains/tron/prepare';
 import { parseAddress } from '../../../dev/tron/address';
 import type { EffectRequest } from '../../../src/chains/chain-client';
 import { getFamily } from '../../../src/chains/families';
 import type { Hex, TransactionIntent } from '../../../src/chains/types';
-import { connectTron, type MadeTransaction, makeTron, payTron, statusOfTron, tronDefinition } from '../../tron-client';
+import { clockOf, connectTron, type MadeTransaction, makeTron, payTron, statusOfTron, tronDefinition } from '../../tron-client';
 import { type Holder, newHolder, TestChain, transferData, trx, usdt } from '../../tron-simulator';
 
 let chain: TestChain;
@@ -35,6 +40,14 @@ beforeAll(async () => {
 });
 afterEach(() => chain.control('heal'));
 afterAll(() => TestChain.stopAll());
+
+test('while a node does not answer what a token transfer would take, and answers the rest: not estimated', async () => {
+  const node = new TronNode(tronDefinition(), `${chain.url}?rate=1000`, 1, clockOf(chain), new Paces());
+  node.call = () => Promise.reject(new NoAnswer('no response in time'));
+  const asked = prepareTransfer(node, tronDefinition(), pay(to().address, 1n, usdt));
+  await expect(asked).rejects.toThrow(NotEstimated);
+  await expect(asked).rejects.toThrow('none says what this transaction takes: no response in time');
+});
 
 describe('TRX', () => {
   test('is prepared, taken, pending, and included once it is solidified', async () => {

@@ -61,7 +61,10 @@ describe('attempts of a transfer', () => {
       new Attempts([attempt(1, { inclusion: first }), attempt(2, { inclusion: second })]).inclusions;
     expect(both(unscanned, inclusion)).toEqual([inclusion]);
     expect(both(unscanned, unscanned)).toEqual([unscanned]);
-    expect(both(inclusion, inclusion)).toEqual([inclusion, inclusion]);
+    const other = { ...inclusion, hash: 'b' };
+    expect(both(inclusion, other)).toEqual([inclusion, other]);
+    // one transaction of the chain that carries out both
+    expect(both(inclusion, inclusion)).toEqual([inclusion]);
   });
 
   test('a cancellation abandons the transfer', () => {

@@ -207,6 +207,11 @@ describe.each([
   ])('%s = %s: %s', (field, value, reason) => {
     expect(verdict(change(body(), { [`${terms}.${field}`]: value }))).toBe(reason);
   });
+
+  it.each([usdc, usdt, usdt.toLowerCase()])('a recipient that is the contract of a token: %s', (contract) => {
+    const changes = { [`${terms}.payTo`]: contract, 'authorization.to': contract };
+    expect(verdict(change(body(), changes))).toBe('invalid_payment_requirements');
+  });
 });
 
 describe('signatures', () => {
