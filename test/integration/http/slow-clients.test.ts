@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import Koa from 'koa';
 import type { GatewayState } from '../../../src/http/context';
 import { withinOpenFiles } from '../../../src/http/open-connections';
@@ -8,6 +9,8 @@ import { listen, type RunningServer } from '../../../src/http/server';
 const timeouts = { headers: 400, request: 800, bodyStart: 300, linger: 300, keepAlive: 300, exchange: 4_000, checkEvery: 50 };
 /** Sooner than by the usual time-outs, which begin at 10 s, and late enough for a busy machine. */
 const soonMs = 9_000;
+/** Later than the time for a short body. */
+const lateMs = 700;
 /** More than fits into the buffers of both sides. */
 const large = Buffer.alloc(30_000_000, 'x');
 
@@ -19,6 +22,7 @@ beforeAll(async () => {
   const app = new Koa<GatewayState>();
   app.silent = true;
   app.use(async (ctx) => {
+    if (ctx.path === '/late') await delay(lateMs);
     if (ctx.method === 'POST') for await (const chunk of ctx.req) void chunk;
     if (ctx.path === '/large') largeAnswers += 1;
     ctx.body = ctx.path === '/large' ? large : 'ok';
@@ -110,6 +114,21 @@ test('a body in chunks that arrives fast enough may take longer, up to the limit
   expect(ending.ms).toBeGreaterThan(timeouts.bodyStart + 300);
   expect(endless.text).toMatch(/^HTTP\/1\.1 408 /);
   expect(endless.ms).toBeLessThan(soonMs);
+});
+
+describe('a body that is read late', () => {
+  const begun = 'POST /late HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\nx';
+  test('408 soon after it is read, if the rest does not come', async () => {
+    const { text, ms } = await talk(begun, { to: patient, halfOpen: true, drip: 'x' });
+    expect(text).toMatch(/^HTTP\/1\.1 408 /);
+    expect(ms).toBeGreaterThanOrEqual(lateMs);
+    // not by the limit of the whole request
+    expect(ms).toBeLessThan(30_000);
+  });
+  test('its time begins again: who was not read is not slow', async () => {
+    const drip = (sent: number) => (sent === Math.ceil(lateMs / 100) + 1 ? 'x'.repeat(999) : '');
+    expect((await talk(begun, { to: patient, drip })).text).toMatch(/^HTTP\/1\.1 200 /);
+  });
 });
 
 test.each([
