@@ -1,8 +1,9 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import Koa from 'koa';
-import type { GatewayState } from '../../../src/http/context';
+import type { GatewayContext, GatewayState } from '../../../src/http/context';
 import { withinOpenFiles } from '../../../src/http/open-connections';
+import { readJson } from '../../../src/http/read-body';
 import { listen, type RunningServer } from '../../../src/http/server';
 
 /** The server's time-outs, shortened: they limit what a slow or silent client can occupy. */
@@ -129,6 +130,32 @@ describe('a body that is read late', () => {
     const drip = (sent: number) => (sent === Math.ceil(lateMs / 100) + 1 ? 'x'.repeat(999) : '');
     expect((await talk(begun, { to: patient, drip })).text).toMatch(/^HTTP\/1\.1 200 /);
   });
+});
+
+test.each(['identity', 'gzip', 'br'])('a body that breaks off (%s): what reads it ends', async (encoding) => {
+  const seen = { begun: false, ended: false };
+  const app = new Koa<GatewayState>();
+  app.silent = true;
+  app.use(async (ctx) => {
+    seen.begun = true;
+    await readJson(ctx as GatewayContext).catch(() => undefined);
+    seen.ended = true;
+  });
+  const reading = await listen(app, '127.0.0.1', 0);
+  const socket = connect(reading.port, '127.0.0.1').on('error', () => undefined);
+  const becomes = async (what: keyof typeof seen) => {
+    for (const end = Date.now() + soonMs; !seen[what] && Date.now() < end;) await delay(10);
+    return seen[what];
+  };
+  try {
+    const headers = `Content-Type: application/json\r\nContent-Encoding: ${encoding}\r\nContent-Length: 1000`;
+    socket.write(`POST / HTTP/1.1\r\nHost: a\r\n${headers}\r\n\r\n`);
+    expect(await becomes('begun')).toBe(true);
+    socket.destroy();
+    expect(await becomes('ended')).toBe(true);
+  } finally {
+    await reading.close();
+  }
 });
 
 test.each([
