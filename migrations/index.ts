@@ -74,6 +74,8 @@ import { ShownAssets0095 } from './0095-shown-assets';
 import { CancelledRequests0097 } from './0097-cancelled-requests';
 import { AddedAssets0098 } from './0098-added-assets';
 import { UntracedBlocks0099 } from './0099-untraced-blocks';
+import { MadeWithdrawals0100 } from './0100-made-withdrawals';
+import { PreviousSecrets0101 } from './0101-previous-secrets';
 import { PooledKeys0070 } from './0070-pooled-keys';
 
 /** In this order. A released migration is never edited: a change is a new file. */
@@ -155,4 +157,6 @@ export const migrations = [
   CancelledRequests0097,
   AddedAssets0098,
   UntracedBlocks0099,
+  MadeWithdrawals0100,
+  PreviousSecrets0101,
 ];
