@@ -67,7 +67,9 @@ export const listFilters = {
   to_address: Joi.string().max(255).description('Transactions to this address only, compared in the same way'),
   created_after: moment().description('Transactions created at this time or later only (RFC 3339)'),
   created_before: moment().description('Transactions created before this time only (RFC 3339)'),
-  after: cursor().description('The `next` of the page before; instead of `page`, with the same filters'),
+  after: cursor().description(
+    'The `next` of the page before, with the same filters. In place of `page`: with a `page` above 1 it is refused (400)',
+  ),
 };
 
 export const listTransactions = Joi.object<ListTransactions>({
