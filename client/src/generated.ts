@@ -1478,6 +1478,8 @@ export interface components {
             total: number;
             /** @description True when there are items beyond this page */
             has_more: boolean;
+            /** @description False when there are more items than `total` says */
+            total_is_exact: boolean;
             /** @description Cursor of the page after this one, for `after`; null: this is the last one */
             next: string | null;
         };
@@ -1570,6 +1572,8 @@ export interface components {
             total: number;
             /** @description True when there are items beyond this page */
             has_more: boolean;
+            /** @description False when there are more items than `total` says */
+            total_is_exact: boolean;
             /** @description Cursor of the page after this one, for `after`; null: this is the last one */
             next: string | null;
         };
