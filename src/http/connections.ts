@@ -28,7 +28,10 @@ const maxPipelined = 16;
  * has one that waits, at most.
  */
 const pipelined: SemaphoreLimits = { permits: 2, maxWaiting: 10_000, maxWaitMs: 60_000 };
-/** What is left of a body after its answer and may still be read, so that the connection can be used again. */
+/**
+ * How long a body may be that is read on after its answer, and discarded: so that the connection can be used again, and because a client that
+ * sends all of it before it reads would get a reset in place of the answer (RFC 9112, section 9.6).
+ */
 const maxDiscardedBytes = 100 * 1024;
 
 /** Destroys a connection that has been ended, if its peer does not close it. */
