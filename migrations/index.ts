@@ -75,7 +75,9 @@ import { CancelledRequests0097 } from './0097-cancelled-requests';
 import { AddedAssets0098 } from './0098-added-assets';
 import { UntracedBlocks0099 } from './0099-untraced-blocks';
 import { MoneyCheckPlan0100 } from './0100-money-check-plan';
+import { PreviousSecrets0101 } from './0101-previous-secrets';
 import { ExecutedTwice0102 } from './0102-executed-twice';
+import { MadeWithdrawals0103 } from './0103-made-withdrawals';
 import { PooledKeys0070 } from './0070-pooled-keys';
 
 /** In this order. A released migration is never edited: a change is a new file. */
@@ -158,5 +160,7 @@ export const migrations = [
   AddedAssets0098,
   UntracedBlocks0099,
   MoneyCheckPlan0100,
+  PreviousSecrets0101,
   ExecutedTwice0102,
+  MadeWithdrawals0103,
 ];

@@ -1478,6 +1478,8 @@ export interface components {
             total: number;
             /** @description True when there are items beyond this page */
             has_more: boolean;
+            /** @description False when there are more items than `total` says */
+            total_is_exact: boolean;
             /** @description Cursor of the page after this one, for `after`; null: this is the last one */
             next: string | null;
         };
@@ -1570,6 +1572,8 @@ export interface components {
             total: number;
             /** @description True when there are items beyond this page */
             has_more: boolean;
+            /** @description False when there are more items than `total` says */
+            total_is_exact: boolean;
             /** @description Cursor of the page after this one, for `after`; null: this is the last one */
             next: string | null;
         };
@@ -2592,7 +2596,7 @@ export interface components {
         CreatedAfter: string;
         /** @description Transactions created before this time only (RFC 3339) */
         CreatedBefore: string;
-        /** @description The `next` of the page before; instead of `page`, with the same filters */
+        /** @description The `next` of the page before, with the same filters. In place of `page`: with a `page` above 1 it is refused (400) */
         After: string;
         /** @description Transactions in one of these states only: names with commas between them */
         Status: string;
@@ -3420,7 +3424,7 @@ export interface operations {
                 created_after?: components["parameters"]["CreatedAfter"];
                 /** @description Transactions created before this time only (RFC 3339) */
                 created_before?: components["parameters"]["CreatedBefore"];
-                /** @description The `next` of the page before; instead of `page`, with the same filters */
+                /** @description The `next` of the page before, with the same filters. In place of `page`: with a `page` above 1 it is refused (400) */
                 after?: components["parameters"]["After"];
             };
             header?: never;
@@ -3532,7 +3536,7 @@ export interface operations {
                 created_after?: components["parameters"]["CreatedAfter"];
                 /** @description Transactions created before this time only (RFC 3339) */
                 created_before?: components["parameters"]["CreatedBefore"];
-                /** @description The `next` of the page before; instead of `page`, with the same filters */
+                /** @description The `next` of the page before, with the same filters. In place of `page`: with a `page` above 1 it is refused (400) */
                 after?: components["parameters"]["After"];
                 /** @description Transactions in one of these states only: names with commas between them */
                 status?: components["parameters"]["Status"];

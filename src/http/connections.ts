@@ -28,7 +28,10 @@ const maxPipelined = 16;
  * has one that waits, at most.
  */
 const pipelined: SemaphoreLimits = { permits: 2, maxWaiting: 10_000, maxWaitMs: 60_000 };
-/** What is left of a body after its answer and may still be read, so that the connection can be used again. */
+/**
+ * How long a body may be that is read on after its answer, and discarded: so that the connection can be used again, and because a client that
+ * sends all of it before it reads would get a reset in place of the answer (RFC 9112, section 9.6).
+ */
 const maxDiscardedBytes = 100 * 1024;
 
 /** Destroys a connection that has been ended, if its peer does not close it. */
@@ -115,6 +118,21 @@ export class OpenRequests {
   }
 
   /**
+   * Ends a connection whose last request cannot be read, as soon as the complete ones before it are answered (RFC 9112, section 9.3.2).
+   * Nothing more is read. One whose answer to the last request has begun is destroyed: a second answer would be taken for a part of it.
+   */
+  afterEarlier(socket: Socket, end: () => void): void {
+    const unanswered = [...this.unansweredOf(socket)];
+    const earlier = unanswered.filter(({ req }) => req.complete).at(-1);
+    if (earlier) {
+      this.refused.add(socket);
+      stopReading(socket);
+      earlier.once('close', end);
+    } else if (unanswered.some(({ headersSent }) => headersSent)) socket.destroy();
+    else end();
+  }
+
+  /**
    * Works on the requests of a connection one after the other, since they are answered in their order anyway (RFC 9112, section 9.3.2): a
    * connection that does not wait for answers takes no more of the process than one that does, and all of them together only a small part.
    */
@@ -128,7 +146,8 @@ export class OpenRequests {
       // all that wait behind one another on a connection that is gone are told at once
       if (socket.destroyed) return;
       if (!(await this.pipelined.acquire())) return void socket.destroy();
-      if (!socket.destroyed) work();
+      // ended already: the request has not arrived, and is refused
+      if (socket.writable) work();
       if (!socket.destroyed) await Promise.race([answered, delay(this.limits.place, undefined, { ref: false })]);
       this.pipelined.release();
     });
@@ -136,15 +155,16 @@ export class OpenRequests {
 }
 
 /**
- * Limits the time of a body that arrives slowly: `tooSlow` is called when it has not arrived in time, and nothing of it waits to be read.
- * Node's own limit is the same for all requests, and a body of a few bytes could take as long as one of 100 KB. What a body in chunks may take
+ * Limits the time of a body that arrives slowly: `tooSlow` is called when it has not arrived in time. While some of it waits to be read the
+ * delay is not the client's, and its time begins again. Node's own limit is the same for all requests, and a body of a few bytes could take as long as one of 100 KB. What a body in chunks may take
  * grows with what has arrived of it.
  */
 export function limitBodyTime(request: IncomingMessage, limits: ConnectionLimits, tooSlow: () => void): void {
   const { socket, headers } = request;
   const { 'content-length': length, 'transfer-encoding': encoding } = headers;
   if (request.complete || (length === undefined && encoding === undefined)) return;
-  const [begun, readBefore] = [performance.now(), socket.bytesRead];
+  const readBefore = socket.bytesRead;
+  let begun = performance.now();
   const leftMs = (): number => {
     const bytes = encoding === undefined ? Number(length) : socket.bytesRead - readBefore;
     const allowedMs = Math.min(limits.request, limits.bodyStart + (bytes / leastBytesPerSecond) * 1_000);
@@ -152,7 +172,11 @@ export function limitBodyTime(request: IncomingMessage, limits: ConnectionLimits
   };
   let timer: NodeJS.Timeout;
   const check = (): void => {
-    if (request.complete || request.destroyed || request.readableLength > 0) return;
+    if (request.complete || request.destroyed) return;
+    if (request.readableLength > 0) {
+      begun = performance.now() + limits.bodyStart;
+      return wait(limits.bodyStart);
+    }
     const ms = leftMs();
     if (ms > 0) wait(ms);
     else tooSlow();

@@ -55,7 +55,10 @@ function assertMediaType(contentType: string): void {
 async function readBytes({ req }: GatewayContext): Promise<Buffer> {
   const length = req.headers['content-encoding'] === undefined ? req.headers['content-length'] : undefined;
   try {
-    return await getRawBody(inflate(req), { limit: maxBodyBytes, length: length ?? null });
+    const body = inflate(req);
+    // what decodes the body is not told that the connection is gone, and would wait for the rest for ever
+    if (body !== req) req.once('aborted', () => body.destroy(Object.assign(new Error('aborted'), { status: 400 })));
+    return await getRawBody(body, { limit: maxBodyBytes, length: length ?? null });
   } catch (error) {
     // what is left unread is discarded, and only for a short time: src/http/connections.ts
     req.unpipe();

@@ -27,9 +27,17 @@ export const text = (max: number): Joi.StringSchema =>
     })
     .meta({ 'x-max-characters': max });
 
+/** What the document says of a field in place of its pattern: the server checks in steps, each with its own sentence. */
+export const documentedPattern = ({ source }: RegExp) => ({ 'x-pattern': source });
+
 /** Like `text`, with at least one visible character. */
 export const visibleText = (max: number): Joi.StringSchema =>
-  text(max).custom((value: string, helpers) => (value.trim() === '' ? helpers.error('string.empty') : value));
+  text(max)
+    .custom((value: string, helpers) => (value.trim() === '' ? helpers.error('string.empty') : value))
+    .meta(documentedPattern(visiblePattern));
+
+const visiblePattern =
+  /^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]*[^\s\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f][^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]*$/;
 
 export const id = (): Joi.StringSchema => Joi.string().guid().example('0198a2b4-6f1e-7c3d-9a55-0f6c1d2e3b4a');
 /** An id given as filter or reference: any other text is accepted and not found. */

@@ -1,4 +1,4 @@
-import { createServer, type Server, STATUS_CODES } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type Koa from 'koa';
 import { problemType } from './errors';
@@ -60,29 +60,28 @@ export async function listen(
     open.delayClose(socket);
     socket.once('close', () => open.forget(socket));
   });
-  server.on('request', (request, response) => {
+  /** In the order of the requests of a connection: a refusal that came earlier would be read as the answer to an earlier request. */
+  const endWith = (socket: Socket, status: number) => open.afterEarlier(socket, () => refuse(socket, status, limits.linger));
+  const take = (request: IncomingMessage, response: ServerResponse, work: () => void): void => {
     const place = open.begin(request, response);
     if (place === 'beyond') return;
     if (place === 'last') {
-      const { headers, body } = toRefusal(429);
       // at once, its client could come back at once
-      const timer = setTimeout(() => response.writeHead(429, headers).end(body), limits.refusal);
+      const timer = setTimeout(() => answer(response, 429), limits.refusal);
       return void response.once('close', () => clearTimeout(timer));
     }
     if (closing) response.setHeader('Connection', 'close');
     // Node itself has no time-out for clients that do not read the response
     const timer = setTimeout(() => response.destroy(), limits.exchange);
     response.once('close', () => clearTimeout(timer));
-    limitBodyTime(request, limits, () => {
-      if (response.headersSent) request.socket.destroy();
-      else refuse(request.socket, 408, limits.linger);
-    });
+    limitBodyTime(request, limits, () => endWith(request.socket, 408));
     if (!request.complete) limitEarlyAnswers(request, response, limits);
-    open.inTurn(request, response, () => void handle(request, response));
-  });
+    open.inTurn(request, response, work);
+  };
+  server.on('request', (request, response) => take(request, response, () => void handle(request, response)));
   // RFC 9110, section 10.1.1: an expectation other than 100-continue
-  server.on('checkExpectation', ({ socket }) => refuse(socket, 417, limits.linger));
-  answerBrokenRequests(server, limits.linger);
+  server.on('checkExpectation', (request, response) => take(request, response, () => answer(response, 417)));
+  answerBrokenRequests(server, endWith);
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve));
   return {
     port: (server.address() as AddressInfo).port,
@@ -98,15 +97,21 @@ export async function listen(
 }
 
 /** Requests that cannot be parsed (no HTTP, headers too large or too slow) also get a problem document. */
-function answerBrokenRequests(server: Server, lingerMs: number): void {
+function answerBrokenRequests(server: Server, endWith: (socket: Socket, status: number) => void): void {
   const toStatus: Record<string, number> = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 };
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-    refuse(socket as Socket, toStatus[error.code ?? ''] ?? 400, lingerMs);
+    endWith(socket as Socket, toStatus[error.code ?? ''] ?? 400);
   });
 }
 
-/** Answers on a connection whose request never reached the app, and ends it. */
+/** Answers a request instead of the app, and ends its connection. */
+function answer(response: ServerResponse, status: number): void {
+  const { headers, body } = toRefusal(status);
+  response.writeHead(status, headers).end(body);
+}
+
+/** Answers on a connection whose last request cannot be read, and ends it. */
 function refuse(socket: Socket, status: number, lingerMs: number): void {
   if (!socket.writable) return;
   const { headers, body } = toRefusal(status);

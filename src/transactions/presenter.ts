@@ -51,9 +51,10 @@ export const presentListedTransaction = ({
   ...(!isOwnAddress && (tx.direction === 'in' ? { to_address: null } : { from_address: null })),
 });
 
-export const presentTransactions = ({ rows, total, hasMore, next }: ListedTransactions): TransactionPageView => ({
+export const presentTransactions = ({ rows, total, isExact, hasMore, next }: ListedTransactions): TransactionPageView => ({
   data: rows.map(presentListedTransaction),
   total,
+  total_is_exact: isExact,
   has_more: hasMore,
   next,
 });

@@ -25,8 +25,14 @@ export interface TransactionPage extends LimitOffset {
   after?: string | undefined;
 }
 
-export interface ListedPart extends Shown<ListedRow> {
+/** How many rows a list has. */
+export interface ListTotal {
   total: number;
+  /** false: there are more than `total`. */
+  isExact: boolean;
+}
+
+export interface ListedPart extends Shown<ListedRow>, ListTotal {
   hasMore: boolean;
 }
 
@@ -40,6 +46,8 @@ export interface TransactionDetails {
   /** Its account and wallet. */
   named: NamedRows;
 }
+
+const nothingListed: ListedPart = { ...nothingShown, total: 0, isExact: true, hasMore: false };
 
 /** Transactions of one client at a time. */
 export class TransactionRepository {
@@ -59,25 +67,26 @@ export class TransactionRepository {
   /** Newest first, with the number of all of them; where the database does not keep it, at most `countedAtMost`. */
   async list(clientId: string, filter: TransactionFilter, page: TransactionPage): Promise<ListedPart> {
     // an id that cannot exist finds nothing, like an unknown one
-    if ([filter.walletId, filter.accountId, filter.retryOf].some((id) => id !== undefined && !isUuid(id)))
-      return { ...nothingShown, total: 0, hasMore: false };
+    if ([filter.walletId, filter.accountId, filter.retryOf].some((id) => id !== undefined && !isUuid(id))) return nothingListed;
     if (page.after === undefined && isTotalKept(filter)) return this.listByTotal(clientId, filter, page);
     const { limit, offset, after } = page;
     const where = toWhere(clientId, filter);
     // no address of such a form, no row
-    if (where.among.some(([, values]) => values.length === 0)) return { ...nothingShown, total: 0, hasMore: false };
+    if (where.among.some(([, values]) => values.length === 0)) return nothingListed;
     const { rows, named } = await findListed(this.manager, { ...where, after }, { order: 'desc', limit: limit + 1, offset });
     const hasMore = rows.length > limit;
     const isWhole = after === undefined && offset === 0 && !hasMore;
     // one after the other: what few rows match may read many, and a client must not hold two connections for it
-    const total = isWhole ? rows.length : await (isTotalKept(filter) ? this.total(clientId, filter) : this.count(where));
-    return { rows: rows.slice(0, limit), named, total, hasMore };
+    const total = isWhole
+      ? { total: rows.length, isExact: true }
+      : await (isTotalKept(filter) ? this.total(clientId, filter) : this.count(where));
+    return { rows: rows.slice(0, limit), named, ...total, hasMore };
   }
 
   private async listByTotal(clientId: string, filter: TransactionFilter, page: LimitOffset): Promise<ListedPart> {
     const where = toKeptWhere(clientId, filter);
     const counted = await this.countedRows(clientId, filter);
-    if (!counted) return { ...nothingShown, total: 0, hasMore: false };
+    if (!counted) return nothingListed;
     const reader: CountedReader<Shown<ListedRow>> = {
       total: () => countListed(this.manager, counted),
       readCounted: (part) => findCounted(this.manager, where, part, counted),
@@ -85,18 +94,19 @@ export class TransactionRepository {
       nothing: nothingShown,
     };
     const part = await readFromNearerEnd(reader, page);
-    return { ...part, hasMore: part.total > page.offset + page.limit };
+    return { ...part, isExact: true, hasMore: part.total > page.offset + page.limit };
   }
 
-  private async count(where: ListWhere): Promise<number> {
-    const { text, values } = countStatement(where, countedAtMost);
+  private async count(where: ListWhere): Promise<ListTotal> {
+    const { text, values } = countStatement(where, countedAtMost + 1);
     const [row] = await this.manager.query<{ total: string }[]>(text, values);
-    return Number(row?.total ?? 0);
+    const counted = Number(row?.total ?? 0);
+    return { total: Math.min(counted, countedAtMost), isExact: counted <= countedAtMost };
   }
 
-  private async total(clientId: string, filter: TransactionFilter): Promise<number> {
+  private async total(clientId: string, filter: TransactionFilter): Promise<ListTotal> {
     const counted = await this.countedRows(clientId, filter);
-    return counted ? countListed(this.manager, counted) : 0;
+    return { total: counted ? await countListed(this.manager, counted) : 0, isExact: true };
   }
 
   /** Whose total counts what the filter matches; null: nothing matches. */

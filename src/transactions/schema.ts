@@ -67,7 +67,9 @@ export const listFilters = {
   to_address: Joi.string().max(255).description('Transactions to this address only, compared in the same way'),
   created_after: moment().description('Transactions created at this time or later only (RFC 3339)'),
   created_before: moment().description('Transactions created before this time only (RFC 3339)'),
-  after: cursor().description('The `next` of the page before; instead of `page`, with the same filters'),
+  after: cursor().description(
+    'The `next` of the page before, with the same filters. In place of `page`: with a `page` above 1 it is refused (400)',
+  ),
 };
 
 export const listTransactions = Joi.object<ListTransactions>({
@@ -122,9 +124,13 @@ export const transactionFields = {
 
 const transactionView = view<TransactionView>('Transaction', transactionFields);
 
-export interface TransactionPageView extends Page<TransactionView> {
+/** What the pages of transactions have beyond those of other lists. */
+export interface CursorPage {
+  total_is_exact: boolean;
   next: string | null;
 }
+
+export interface TransactionPageView extends Page<TransactionView>, CursorPage {}
 
 /** Of a page of such a list. */
 export const transactionPageFields = <T extends object>(item: Joi.ObjectSchema<T>) => ({
@@ -133,6 +139,7 @@ export const transactionPageFields = <T extends object>(item: Joi.ObjectSchema<T
     .integer()
     .min(0)
     .description(`Total number of items; with other filters than wallet_id, account_id and chain counted up to ${countedAtMost}`),
+  total_is_exact: Joi.boolean().description('False when there are more items than `total` says'),
   next: Joi.string().allow(null).description('Cursor of the page after this one, for `after`; null: this is the last one'),
 });
 

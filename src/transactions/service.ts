@@ -17,6 +17,8 @@ export interface ListedTransactions {
   rows: ListedTransaction[];
   /** Of the list, not of the page. */
   total: number;
+  /** false: there are more than `total`. */
+  isExact: boolean;
   hasMore: boolean;
   /** The last one of the page; null where the list ends. */
   next: string | null;
@@ -35,10 +37,10 @@ export class TransactionService {
   ) {}
 
   async list(clientId: string, filter: TransactionFilter, page: TransactionPage): Promise<ListedTransactions> {
-    const { rows, named, total, hasMore } = await this.transactions.list(clientId, filter, page);
+    const { rows, named, total, isExact, hasMore } = await this.transactions.list(clientId, filter, page);
     const own = await withOwnAddressAmong(this.transactions.manager, this.addresses, rows, named);
     const shown = rows.map((tx) => ({ tx, isOwnAddress: own.has(tx.txId) }));
-    return { rows: shown, total, hasMore, next: (hasMore && rows.at(-1)?.txId) || null };
+    return { rows: shown, total, isExact, hasMore, next: (hasMore && rows.at(-1)?.txId) || null };
   }
 
   /** A transaction with, while it is running, the state of its workflow; reading never fails because of the latter. */

@@ -4,13 +4,14 @@ import type { ListedTransactions } from '../transactions/service';
 import type { ApprovalPageView, DecisionsView } from './approval-schema';
 import type { DecidedItem } from './screen/decide';
 
-export const presentApprovals = ({ rows, total, hasMore, next }: ListedTransactions): ApprovalPageView => ({
+export const presentApprovals = ({ rows, total, isExact, hasMore, next }: ListedTransactions): ApprovalPageView => ({
   data: rows.map((row) => ({
     ...presentListedTransaction(row),
     expires_at: row.tx.approvalExpiresAt?.toISOString() ?? null,
     requested_by: row.tx.requestedBy,
   })),
   total,
+  total_is_exact: isExact,
   has_more: hasMore,
   next,
 });

@@ -4,6 +4,7 @@ import { id, oneOf, type Page, type PageQuery, reference, timestamp, view } from
 import { mfaCode } from '../mfa/request';
 import { transactionStatuses } from '../transactions/entity';
 import {
+  type CursorPage,
   listFilters,
   type ListTransactions,
   transactionFields,
@@ -31,9 +32,7 @@ const pendingApproval = view<PendingApprovalView>('PendingApproval', {
     ),
 });
 
-export interface ApprovalPageView extends Page<PendingApprovalView> {
-  next: string | null;
-}
+export interface ApprovalPageView extends Page<PendingApprovalView>, CursorPage {}
 
 export const approvalPage = view<ApprovalPageView>('PendingApprovalPage', transactionPageFields(pendingApproval));
 

@@ -1,6 +1,7 @@
 import Joi from 'joi';
 import {
   amountOut,
+  documentedPattern,
   chainName,
   coins,
   type Coins,
@@ -36,6 +37,7 @@ export const createTransfer = Joi.object<CreateTransfer, true>({
   amount: matching(/^\d+(\.\d+)?$/, 'must be a decimal number such as 1.5')
     .required()
     .example('1.5')
+    .meta(documentedPattern(/^(0*[1-9]\d*(\.\d+)?|0+\.0*[1-9]\d*)$/))
     .description('Display units; greater than 0, with at most as many decimal places as the asset has'),
   external_id: externalId().description(
     'What you call the transfer: no other one of yours may have it (409 external_id_in_use). GET /transactions finds it by this',

@@ -38,15 +38,16 @@ export class Components {
     return JSON.stringify(known) === JSON.stringify(part) ? { $ref: `#/components/${kind}/${name}` } : part;
   }
 
-  /** Replaces every schema with x-component by a $ref, and x-max-characters (src/http/schemas.ts) by maxLength. */
+  /** Replaces every schema with x-component by a $ref, and x-max-characters and x-pattern (src/http/schemas.ts) by maxLength and pattern. */
   private refer(node: unknown): unknown {
     if (Array.isArray(node)) return node.map((item) => this.refer(item));
     if (typeof node !== 'object' || node === null) return node;
-    const { 'x-component': name, 'x-max-characters': maxLength, ...rest } = node as Json;
+    const { 'x-component': name, 'x-max-characters': maxLength, 'x-pattern': pattern, ...rest } = node as Json;
     const fields = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, this.refer(value)]));
     // joi-to-json appends the flags to the pattern; JSON Schema has no flags and implies u
     if (typeof fields['pattern'] === 'string') fields['pattern'] = fields['pattern'].replace(/\$\/u$/, '$');
     if (maxLength !== undefined) fields['maxLength'] = maxLength;
+    if (pattern !== undefined) fields['pattern'] = pattern;
     if (typeof name !== 'string') return fields;
     if (Array.isArray(fields['enum'])) return this.referToEnum(name, fields as Json & { enum: unknown[] });
     if (Array.isArray(fields['type']) && fields['type'].includes('null')) return this.referToNullable(name, fields);

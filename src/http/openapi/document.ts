@@ -90,8 +90,10 @@ function requestBody({ id }: Route, docs: MiddlewareDocs[], components: Componen
   return { requestBody: { required: true, content: { 'application/json': { schema: named } } } };
 }
 
+/** As `resourceId` (src/http/resource-id.ts) reads them. */
+const pathParameter = { type: 'string', minLength: 1, pattern: '\\S' };
 const pathParameters = ({ path }: Route): Json[] =>
-  [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: { type: 'string' } }));
+  [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: pathParameter }));
 
 function queryParameters(docs: MiddlewareDocs[], components: Components): Json[] {
   const schema = docs.find((part) => part.query)?.query;

@@ -80,9 +80,19 @@ export async function findUnmade(manager: EntityManager, withdrawalId: string): 
   };
 }
 
-/** Until the end of the database transaction nobody else makes its transaction, or takes the request back. */
+const lockOf = `hashtextextended('withdrawal ' || lower($1), 0)`;
+
+/** Until the end of the database transaction nobody else makes its transaction, or takes the request back. Waits for who does. */
 export async function lockRequest(manager: EntityManager, withdrawalId: string): Promise<void> {
-  await manager.query(`select pg_advisory_xact_lock(hashtextextended('withdrawal ' || lower($1), 0))`, [withdrawalId]);
+  await manager.query(`select pg_advisory_xact_lock(${lockOf})`, [withdrawalId]);
+}
+
+/** The same without waiting. @returns whether nobody else has the lock. */
+export async function tryLockRequest(manager: EntityManager, withdrawalId: string): Promise<boolean> {
+  const [lock] = await manager.query<{ locked: boolean }[]>(`select pg_try_advisory_xact_lock(${lockOf}) as locked`, [
+    withdrawalId,
+  ]);
+  return lock?.locked === true;
 }
 
 /** It gets no transaction. What is refused already stays as it is. */

@@ -7,7 +7,7 @@ import { inTransaction } from '../../platform/database';
 import { GatewayError } from '../../platform/errors';
 import { withdrawalType } from '../../transactions/types';
 import { storeNative } from '../../transfers/accept/store-native';
-import { lockRequest, refuseRequest } from './request';
+import { refuseRequest, tryLockRequest } from './request';
 
 export interface WithdrawalDependencies {
   database: DataSource;
@@ -38,8 +38,7 @@ interface RequestedRow {
  */
 export async function sendRequestedWithdrawals(deps: WithdrawalDependencies): Promise<void> {
   const open = await deps.database.query<{ withdrawal_id: string }[]>(
-    `select withdrawal_id from settler_withdrawals w
-      where refused is null and orders_are_compared() and not exists (select from transactions t where t.tx_id = w.withdrawal_id)
+    `select withdrawal_id from settler_withdrawals where refused is null and not is_made and orders_are_compared()
       order by requested_at limit $1`,
     [batch],
   );
@@ -73,8 +72,9 @@ async function make(
   { registry, getFamily }: Pick<WithdrawalDependencies, 'registry' | 'getFamily'>,
   id: string,
 ): Promise<void> {
+  // another worker makes it, or an operator takes it back: nobody waits for that, the next round looks again
+  if (!(await tryLockRequest(manager, id))) return;
   const row = await findRequested(manager, id);
-  // another worker has made it
   if (!row) return;
   const chain = registry.find(row.chain);
   if (!chain) return refuseRequest(manager, id, `chain ${row.chain} is not enabled`);
@@ -100,14 +100,12 @@ async function make(
 
 /** undefined: it is made or refused. */
 async function findRequested(manager: EntityManager, id: string): Promise<RequestedRow | undefined> {
-  // of several workers one makes it
-  await lockRequest(manager, id);
   const [row] = await manager.query<RequestedRow[]>(
     `select w.withdrawal_id, w.settler_id, w.to_address, w.amount, s.chain, s.account_id, l.ledger_account_id,
             coalesce(l.available, 0)::text as available, settler_is_idle(s.settler_id, w.withdrawal_id) as is_idle
        from settler_withdrawals w join settlers s using (settler_id)
        left join ledger_accounts l on l.account_id = s.account_id and l.chain = s.chain and l.contract_address is null
-      where w.withdrawal_id = $1 and w.refused is null and not exists (select from transactions t where t.tx_id = w.withdrawal_id)`,
+      where w.withdrawal_id = $1 and w.refused is null and not w.is_made`,
     [id],
   );
   return row;

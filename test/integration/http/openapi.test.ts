@@ -1,4 +1,5 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { visibleText } from '../../../src/http/schemas';
 import { eventKinds } from '../../../src/webhooks/events';
 import { type Document, operationsOf, readDocument } from '../../openapi';
 import { createFixture, type Fixture } from './fixture';
@@ -147,11 +148,43 @@ test('every pattern is valid in JSON Schema', () => {
   );
   expect(patterns.length).toBeGreaterThan(5);
   for (const pattern of patterns) {
-    expect(pattern).toMatch(/\$$/);
+    // from end to end, but for "something visible"
+    expect(pattern).toMatch(/\$$|^\\S$/);
     expect(() => new RegExp(pattern, 'u')).not.toThrow();
     // what other tools, with RE2 or Python's re, do not read or read otherwise: looking around, back references, classes of Unicode, flags
     expect(pattern).not.toMatch(/\(\?(?!:)|\\[1-9kpPuc]/);
   }
+});
+
+describe('what the document allows the server does not refuse for its form', () => {
+  const schemaOf = (path: string, field: string) =>
+    document.paths[path]?.['post']?.requestBody?.content['application/json']?.schema.properties?.[field] as { pattern: string };
+  const allows = ({ pattern }: { pattern: string }, value: string) => new RegExp(pattern, 'u').test(value);
+
+  test('a wallet’s name', async () => {
+    const every = Array.from({ length: 0x10000 }, (_, code) => String.fromCharCode(code)).filter((it) => !/\p{Cs}/u.test(it));
+    const name = new RegExp(schemaOf('/wallets', 'wallet_name').pattern, 'u');
+    const read = visibleText(100);
+    const texts = [...every, '  ', '\t\n', ' a\n', 'a\u0000', '\ud83d\ude00'];
+    expect(texts.filter((one) => name.test(one) !== (read.validate(one).error === undefined))).toEqual([]);
+    for (const blank of [' ', '\u3000'])
+      expect((await fixture.call('POST', '/wallets', { body: { wallet_name: blank } })).status).toBe(400);
+  });
+
+  test('a transfer’s amount', () => {
+    const amount = schemaOf('/transfer', 'amount');
+    for (const one of ['1', '10', '01', '1.0', '0.5', '00.50', '0.05', '100.001', '0.0100'])
+      expect([one, allows(amount, one)]).toEqual([one, true]);
+    for (const one of ['0', '00', '0.0', '0.', '.5', '1.', '', '-1', '1e3', ' 1', '0.00'])
+      expect([one, allows(amount, one)]).toEqual([one, false]);
+  });
+
+  test('an id in a path', () => {
+    const inPath = operations().flatMap(({ operation }) => operation.parameters.filter((parameter) => parameter.in === 'path'));
+    expect(inPath.length).toBeGreaterThan(10);
+    for (const { name, schema } of inPath)
+      expect({ name, schema }).toEqual({ name, schema: { type: 'string', minLength: 1, pattern: '\\S' } });
+  });
 });
 
 test('schemas have their limits in JSON Schema', () => {

@@ -1,13 +1,17 @@
 import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import Koa from 'koa';
-import type { GatewayState } from '../../../src/http/context';
+import type { GatewayContext, GatewayState } from '../../../src/http/context';
 import { withinOpenFiles } from '../../../src/http/open-connections';
+import { readJson } from '../../../src/http/read-body';
 import { listen, type RunningServer } from '../../../src/http/server';
 
 /** The server's time-outs, shortened: they limit what a slow or silent client can occupy. */
 const timeouts = { headers: 400, request: 800, bodyStart: 300, linger: 300, keepAlive: 300, exchange: 4_000, checkEvery: 50 };
 /** Sooner than by the usual time-outs, which begin at 10 s, and late enough for a busy machine. */
 const soonMs = 9_000;
+/** Later than the time for a short body. */
+const lateMs = 700;
 /** More than fits into the buffers of both sides. */
 const large = Buffer.alloc(30_000_000, 'x');
 
@@ -19,6 +23,7 @@ beforeAll(async () => {
   const app = new Koa<GatewayState>();
   app.silent = true;
   app.use(async (ctx) => {
+    if (ctx.path === '/late') await delay(lateMs);
     if (ctx.method === 'POST') for await (const chunk of ctx.req) void chunk;
     if (ctx.path === '/large') largeAnswers += 1;
     ctx.body = ctx.path === '/large' ? large : 'ok';
@@ -110,6 +115,47 @@ test('a body in chunks that arrives fast enough may take longer, up to the limit
   expect(ending.ms).toBeGreaterThan(timeouts.bodyStart + 300);
   expect(endless.text).toMatch(/^HTTP\/1\.1 408 /);
   expect(endless.ms).toBeLessThan(soonMs);
+});
+
+describe('a body that is read late', () => {
+  const begun = 'POST /late HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\nx';
+  test('408 soon after it is read, if the rest does not come', async () => {
+    const { text, ms } = await talk(begun, { to: patient, halfOpen: true, drip: 'x' });
+    expect(text).toMatch(/^HTTP\/1\.1 408 /);
+    expect(ms).toBeGreaterThanOrEqual(lateMs);
+    // not by the limit of the whole request
+    expect(ms).toBeLessThan(30_000);
+  });
+  test('its time begins again: who was not read is not slow', async () => {
+    const drip = (sent: number) => (sent === Math.ceil(lateMs / 100) + 1 ? 'x'.repeat(999) : '');
+    expect((await talk(begun, { to: patient, drip })).text).toMatch(/^HTTP\/1\.1 200 /);
+  });
+});
+
+test.each(['identity', 'gzip', 'br'])('a body that breaks off (%s): what reads it ends', async (encoding) => {
+  const seen = { begun: false, ended: false };
+  const app = new Koa<GatewayState>();
+  app.silent = true;
+  app.use(async (ctx) => {
+    seen.begun = true;
+    await readJson(ctx as GatewayContext).catch(() => undefined);
+    seen.ended = true;
+  });
+  const reading = await listen(app, '127.0.0.1', 0);
+  const socket = connect(reading.port, '127.0.0.1').on('error', () => undefined);
+  const becomes = async (what: keyof typeof seen) => {
+    for (const end = Date.now() + soonMs; !seen[what] && Date.now() < end;) await delay(10);
+    return seen[what];
+  };
+  try {
+    const headers = `Content-Type: application/json\r\nContent-Encoding: ${encoding}\r\nContent-Length: 1000`;
+    socket.write(`POST / HTTP/1.1\r\nHost: a\r\n${headers}\r\n\r\n`);
+    expect(await becomes('begun')).toBe(true);
+    socket.destroy();
+    expect(await becomes('ended')).toBe(true);
+  } finally {
+    await reading.close();
+  }
 });
 
 test.each([

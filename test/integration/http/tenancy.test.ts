@@ -87,7 +87,12 @@ test.each(cases)('%s, mount "%s": another client finds nothing and changes nothi
   const reach = (await rows[key]?.(a)) as Reach;
   const before = await image(b);
   const answer = await send(key, mount, reach, b);
-  const none = { data: [], total: 0, has_more: false, ...(/^get \/(transactions|approvals)\?/.test(key) && { next: null }) };
+  const none = {
+    data: [],
+    total: 0,
+    has_more: false,
+    ...(/^get \/(transactions|approvals)\?/.test(key) && { total_is_exact: true, next: null }),
+  };
   if (key.includes('?')) expect([answer.status, answer.body]).toEqual([200, none]);
   else expectProblem(answer, 404, /SECURITY_FACTOR/.test(answer.text) ? 'SECURITY_FACTOR_NOT_FOUND' : 'not_found');
   expect(await image(b)).toEqual(before);

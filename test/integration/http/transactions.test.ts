@@ -52,12 +52,19 @@ describe('GET /transactions', () => {
       expect((await get(`/transactions?${query}`, fixture.other)).body).toEqual({
         data: [],
         total: 0,
+        total_is_exact: true,
         has_more: false,
         next: null,
       });
     }
     for (const query of [`wallet_id=${newId()}`, 'wallet_id=nope', 'account_id=nope', 'chain=base']) {
-      expect((await get(`/transactions?${query}`)).body).toEqual({ data: [], total: 0, has_more: false, next: null });
+      expect((await get(`/transactions?${query}`)).body).toEqual({
+        data: [],
+        total: 0,
+        total_is_exact: true,
+        has_more: false,
+        next: null,
+      });
     }
     expect((await get('/transactions?page=2&page_size=2')).body).toMatchObject({ total: 3, has_more: false });
     expectProblem(await get('/transactions?chian=ethereum'), 400, 'invalid_parameter', 'chian');

@@ -277,6 +277,7 @@ export const forbiddenToAll = [
   'delete from settlers',
   'delete from settler_withdrawals',
   `update settler_withdrawals set to_address = :address`,
+  `update settler_withdrawals set is_made = not is_made`,
   `update settlers set draining_since = null`,
   'delete from x402_settlements',
   'update x402_settlements set amount = 0',

@@ -8,6 +8,7 @@ import { checkWithdrawal, withdrawFromSettler } from '../../../src/cli/settler-w
 import { tryCancel } from '../../../src/cli/transfer-dry-run';
 import { SettlerEntity } from '../../../src/settlers/entity';
 import { cancelWithdrawal } from '../../../src/settlers/withdrawals/cancel';
+import { lockRequest } from '../../../src/settlers/withdrawals/request';
 import { sendRequestedWithdrawals } from '../../../src/settlers/withdrawals/send';
 import type { SigningClaims } from '../../../src/messages/order';
 import { houseClientId } from '../../../src/platform/house';
@@ -262,6 +263,18 @@ test('is made once, whichever workers make it', async () => {
   await Promise.all(Array.from({ length: 4 }, send));
   expect(await row(txId)).toMatchObject({ status: 'PENDING' });
   expect(await query(`select from ledger_postings where tx_id = $1`, [txId])).toHaveLength(1);
+});
+
+test('one that another worker makes, or an operator takes back at the moment, is left: nobody waits for it', async () => {
+  await drain();
+  const { tx_id: txId } = await request();
+  await asOperator.transaction(async (manager) => {
+    await lockRequest(manager, txId);
+    await send();
+    expect(await row(txId)).toBeUndefined();
+  });
+  await send();
+  expect(await row(txId)).toMatchObject({ status: 'PENDING' });
 });
 
 describe('cancelled by an operator', () => {
@@ -519,7 +532,11 @@ describe('the database', () => {
       /written once/,
     );
     await expect(query('delete from settler_withdrawals')).rejects.toThrow(/append-only/);
+    const setMade = (isMade: boolean) => query(`${change} is_made = $1 where withdrawal_id = $2`, [isMade, txId]);
+    await expect(setMade(true)).rejects.toThrow(/written once/);
     await send();
+    expect(await query('select is_made from settler_withdrawals where withdrawal_id = $1', [txId])).toEqual([{ is_made: true }]);
+    await expect(setMade(false)).rejects.toThrow(/written once/);
     for (const database of [asOperator, asWorker])
       await expect(database.query(`${change} refused = 'x' where withdrawal_id = $1`, [txId])).rejects.toThrow(/written once/);
   });

@@ -1,0 +1,81 @@
+import { connect } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import Koa from 'koa';
+import type { GatewayState } from '../../../src/http/context';
+import { listen, type RunningServer } from '../../../src/http/server';
+
+/**
+ * A client takes the first answer for that to its first request (RFC 9112, section 9.3.2): a refusal that overtakes the answer to a transfer
+ * would be read as "not accepted", while the transfer goes on.
+ */
+
+const timeouts = { headers: 300, request: 1_000, bodyStart: 200, linger: 300, checkEvery: 50 };
+/** Later than every time-out of a request that is not complete. */
+const transferMs = 1_500;
+
+let server: RunningServer;
+let begun: string[] = [];
+beforeAll(async () => {
+  const app = new Koa<GatewayState>();
+  app.silent = true;
+  app.use(async (ctx) => {
+    begun.push(ctx.path);
+    for await (const chunk of ctx.req) void chunk;
+    if (ctx.path === '/transfer') await delay(transferMs);
+    ctx.status = 202;
+    ctx.body = 'accepted';
+  });
+  server = await listen(app, '127.0.0.1', 0, timeouts);
+});
+beforeEach(() => void (begun = []));
+afterAll(() => server.close());
+
+/** Sends each part, then waits until the server closes the connection: it never closes its own half. */
+async function exchange(...parts: string[]): Promise<string> {
+  const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true });
+  let text = '';
+  socket.on('data', (data) => (text += data.toString())).on('error', () => undefined);
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+  // the server may have closed its half only: what is sent to a connection that it has destroyed is answered with a reset
+  const knocking = setInterval(() => void (socket.readableEnded && socket.write('x')), 50);
+  for (const part of parts) {
+    socket.write(part);
+    await delay(50);
+  }
+  await Promise.race([closed, delay(9_000, undefined, { ref: false })]);
+  clearInterval(knocking);
+  socket.destroy();
+  return text;
+}
+
+const request = (path: string, ...headers: string[]) =>
+  `POST ${path} HTTP/1.1\r\n${['Host: a', ...headers].join('\r\n')}\r\n\r\n`;
+const transfer = request('/transfer', 'Content-Length: 2') + '{}';
+const statusesIn = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status));
+
+const refusals: [what: string, after: string[], status: number][] = [
+  ['an unknown expectation', [request('/next', 'Expect: miracles')], 417],
+  ['an unknown expectation with a body', [request('/next', 'Expect: miracles', 'Content-Length: 5') + '12345'], 417],
+  ['no HTTP', ['nonsense\r\n\r\n'], 400],
+  ['no HTTP, and more of it', ['nonsense\r\n\r\n', 'nonsense\r\n\r\n', request('/next')], 400],
+  ['a broken body', [`${request('/next', 'Transfer-Encoding: chunked')}zz\r\n`], 400],
+  ['headers that are too long', [request('/next', `X: ${'x'.repeat(20_000)}`)], 431],
+  ['headers that do not end', ['POST /next HTTP/1.1\r\nHost: a\r\n'], 408],
+  ['a body that does not come', [request('/next', 'Content-Length: 100')], 408],
+  ['a body that does not end', [`${request('/next', 'Content-Length: 100')}{`], 408],
+];
+
+test.each(refusals)('%s after a transfer: its answer comes first, then the connection is closed', async (_, after, status) => {
+  const [together, oneByOne] = await Promise.all([exchange(transfer + after.join('')), exchange(transfer, ...after)]);
+  expect([together, oneByOne].map(statusesIn)).toEqual([
+    [202, status],
+    [202, status],
+  ]);
+  expect(begun).toEqual(['/transfer', '/transfer']);
+});
+
+test.each(refusals)('%s first: it is answered, and nothing after it is begun', async (_, parts, status) => {
+  const text = await exchange(...parts);
+  expect(statusesIn(text)).toEqual([status]);
+  expect(text).toMatch(/[Cc]onnection: close[^]*"status":\d{3}/);
+});
