@@ -243,6 +243,10 @@ export class Containers {
 
   /** A new volume belongs to whom the folder in the image belongs to, as with Docker. */
   private async volume(container: string, volume: string, at: string): Promise<string> {
+    if (path.isAbsolute(volume)) {
+      if (!existsSync(volume)) throw new Error(`bind source path does not exist: ${volume}`);
+      return volume;
+    }
     const folder = path.join(this.parts.folder, 'volumes', volume);
     if (!existsSync(folder)) {
       mkdirSync(folder, { recursive: true });

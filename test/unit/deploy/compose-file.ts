@@ -15,6 +15,8 @@ export interface Service {
   networks?: string[];
   network_mode?: string;
   ports?: string[];
+  /** `<name>=<address>` */
+  extra_hosts?: string[];
   profiles?: string[];
   depends_on?: Record<string, { condition: string }>;
   healthcheck?: { test: string[]; interval: string; retries: number; start_period: string };
@@ -40,7 +42,7 @@ export const composeText = readFileSync(path.join(projectRoot, 'docker-compose.y
 export const compose = parse(composeText, parsing) as ComposeFile;
 export const services = Object.entries(compose.services);
 
-/** `<volume>:<path>[:ro]` */
+/** `<volume, or folder of the machine>:<path>[:ro]` */
 export function mounts({ volumes = [] }: Service): { volume: string; at: string; isReadOnly: boolean }[] {
   return volumes.map((text) => {
     const [volume = '', at = '', mode] = text.split(':');
