@@ -4,6 +4,7 @@ import { findComposeLoader } from '../../dev/compose-loader';
 import { projectRoot } from '../../dev/paths';
 import { nodeIndexes } from '../../src/messages/nodes';
 import type { Service } from '../unit/deploy/compose-file';
+import { shellBlocks } from '../unit/documents/shell-blocks';
 import { type Loaded, loadCompose, type Project } from '../unit/deploy/load-compose';
 import { commandsOf, forNode, inFolders } from '../unit/deploy/machines';
 import { readVariables, resolveCompose } from '../unit/deploy/resolve';
@@ -14,10 +15,13 @@ import { openDockerShell, type RunShell } from './docker';
 import { lineNotRun } from './documented';
 import { withoutDigests } from './images';
 import { createPrivateNetwork, Networks } from './networks';
+import { PaidSince } from './paid-since';
 import { Payments } from './payments';
 import { makeFirstTransfer } from './transfer';
 
 const shellTimeoutMs = 2 * 60_000;
+/** The code of docs/deployment.md that makes the key of backups. */
+const keyOfBackups = shellBlocks('docs/deployment.md').find(({ code }) => code.includes('-keyout backup_key'))?.code ?? 'exit 1';
 const chains = ['chain-ethereum', 'chain-base'];
 
 interface Parts {
@@ -160,6 +164,22 @@ export async function runMachines({ buildah, folder, logFile, prefix, trial, ste
     await first.run(commandsOf('nodestop'));
     await payments.pay();
     await first.run(commandsOf('nodeagain'));
+  });
+  await step('several machines: the dump of node 1 is restored, and a transfer without node 2', async () => {
+    await first.run(keyOfBackups);
+    await first.run(commandsOf('nodedump'));
+    await payments.pay();
+    await first.run(commandsOf('noderestore'));
+    await second.run(commandsOf('nodestop'));
+    await payments.pay();
+    await second.run(commandsOf('nodeagain'));
+  });
+  await step('several machines: the dump of the gateway is restored, and a transfer since then is rebuilt', async () => {
+    const since = new PaidSince(containers, shellImage, state);
+    await gateway.run(keyOfBackups);
+    await gateway.run(commandsOf('gatewaydump'));
+    await since.pay();
+    await since.comesBack(gateway.run, await gateway.run(commandsOf('gatewayrestore')));
   });
   await step('several machines: an update', async () => {
     await gateway.run(withoutLines(commandsOf('gatewayupdate')));

@@ -66,8 +66,6 @@ const notRun: Record<string, string> = {
   'gateway temporal …': 'a group of commands, each of which is named elsewhere',
   'gateway mpc': 'the same',
   'openssl cms': 'named without its arguments, for code that npm run test:deploy runs',
-  'docker build --target': 'needs an engine: `npm run test:deploy` builds the targets with buildah',
-  'docker compose build': 'needs an engine: `npm run test:deploy` builds the images with buildah',
 };
 
 const read = (file: string): string => readFileSync(path.join(projectRoot, file), 'utf8');

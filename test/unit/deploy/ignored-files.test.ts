@@ -38,12 +38,16 @@ const isIgnored = (name: string, list: string): boolean =>
 
 it('finds what the documents write', () =>
   expect([...written].sort()).toEqual([
-    ...['.env', 'backup_cert', 'backup_key', 'database_password', 'database_url', 'deployment', 'extensions'],
+    ...['.env', 'backup_cert', 'backup_key', 'clear.dump', 'database_password', 'database_url', 'deployment', 'extensions'],
     ...[
       'former_certs',
+      'gateway.dump',
+      'gateway.dump.new',
       'gateway.head',
       'gateway.head.new',
       'gateway.tar',
+      'gateway_mpc_1.dump',
+      'gateway_mpc_1.dump.new',
       'jwt-new.pem',
       'jwt-new.pub.pem',
       'jwt-old.pub.pem',

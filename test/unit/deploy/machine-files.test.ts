@@ -190,6 +190,7 @@ const onOneMachine = (name: string): Loaded => compose.services[name] as unknown
         }
     };
     of(['gatewaystores', 'gatewayrest', 'gatewaycheck', 'gatewayupdate', 'gatewayreplace'], gateway);
-    of(['nodestart', 'nodecheck', 'nodestop', 'nodeagain', 'noderestart', 'nodeupdate'], node);
+    of(['gatewaydump', 'gatewayrestore'], gateway);
+    of(['nodedump', 'noderestore', 'nodestart', 'nodecheck', 'nodestop', 'nodeagain', 'noderestart', 'nodeupdate'], node);
   });
 });
