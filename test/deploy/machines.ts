@@ -138,7 +138,7 @@ export async function runMachines({ buildah, folder, logFile, prefix, trial, ste
 
   const { containers, shellImage } = gateway;
   const { state } = await step('several machines: a transfer is CONFIRMED', () =>
-    makeFirstTransfer(containers, { folder: gateway.folder, logFile, shellImage }),
+    makeFirstTransfer(containers, { folder: path.join(gateway.folder, 'first-transfer'), logFile, shellImage }),
   );
   const payments = new Payments(containers, shellImage, state);
   const checkAll = async () => {
