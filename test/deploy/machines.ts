@@ -196,16 +196,7 @@ function servicesOf(project: Project): Record<string, Service> {
 }
 
 function toService(loaded: Loaded, { volumes }: Project): Service {
-  const {
-    networks = {},
-    ports = [],
-    volumes: mounted = [],
-    command,
-    entrypoint,
-    healthcheck,
-    depends_on: _order,
-    ...rest
-  } = loaded;
+  const { networks = {}, ports = [], volumes: mounted = [], command, entrypoint, healthcheck, ...rest } = loaded;
   return {
     ...(rest as unknown as Service),
     image: withoutDigests(loaded.image),
