@@ -78,8 +78,9 @@ export class Containers {
     const seconds = (text: string): number => Number(/^(\d+)s$/.exec(text)?.[1]);
     const timeoutMs = (seconds(healthcheck.start_period) + healthcheck.retries * seconds(healthcheck.interval)) * 1000;
     const isOver = () => child.exitCode !== null || child.signalCode !== null;
-    await until(async () => isOver() || (await this.isHealthy(name)), timeoutMs, 500);
-    if (isOver() || !(await this.isHealthy(name)))
+    let isHealthy = false;
+    await until(async () => isOver() || (isHealthy = await this.isHealthy(name)), timeoutMs, 500);
+    if (isOver() || !isHealthy)
       throw new CommandFailed(
         command,
         isOver() ? `ended (${await ended})` : 'not healthy in time',
