@@ -42,7 +42,7 @@ export const composeText = readFileSync(path.join(projectRoot, 'docker-compose.y
 export const compose = parse(composeText, parsing) as ComposeFile;
 export const services = Object.entries(compose.services);
 
-/** `<volume, or folder of the machine>:<path>[:ro]` */
+/** `<volume>:<path>[:ro]` */
 export function mounts({ volumes = [] }: Service): { volume: string; at: string; isReadOnly: boolean }[] {
   return volumes.map((text) => {
     const [volume = '', at = '', mode] = text.split(':');

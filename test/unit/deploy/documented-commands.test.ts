@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { projectRoot } from '../../../dev/paths';
 import { databaseLogins } from '../../../src/cli/setup/database-logins';
 import { documentedLogins } from '../../deploy/documented';
-import { shellBlocks, yamlBlocks } from '../documents/shell-blocks';
+import { shellBlocks } from '../documents/shell-blocks';
 import { compose, type Service, services } from './compose-file';
 
 /** Without what is for other files than docker-compose.yml (test/unit/deploy/machine-files.test.ts) or for no engine. */
@@ -75,19 +75,6 @@ describe('docs/deployment.md and docs/upgrades.md', () => {
     expect(row).toContain(`port ${compose.services.api?.environment?.METRICS_PORT}`);
     for (const file of section.match(/`monitoring\/[\w.]+`/g) ?? [])
       expect(existsSync(path.join(projectRoot, file.slice(1, -1)))).toBe(true);
-  });
-
-  it('the collector that it adds listens where the processes send spans, and each part of its pipeline is there', () => {
-    const code = yamlBlocks('docs/deployment.md').find((block) => block.code.startsWith('receivers:'))?.code ?? '';
-    type Parts = Record<string, unknown>;
-    const { service, ...parts } = parse(code) as {
-      receivers: { otlp: { protocols: { http: { endpoint: string } } } };
-      service: { pipelines: { traces: Record<string, string[]> } };
-    } & Record<string, Parts>;
-    const [, port] = /OTEL_EXPORTER_OTLP_ENDPOINT=http:\/\/collector:(\d+)`/.exec(text) ?? [];
-    expect(parts.receivers.otlp.protocols.http.endpoint).toBe(`0.0.0.0:${port}`);
-    expect(Object.keys(service.pipelines.traces)).toEqual(Object.keys(parts));
-    for (const [kind, names] of Object.entries(service.pipelines.traces)) expect(Object.keys(parts[kind] ?? {})).toEqual(names);
   });
 
   it('the password of every login is replaced by the code for one of them, with the process that has it', () => {

@@ -164,3 +164,19 @@ const compared = (service: Service | Loaded) => {
     await expect(load(composeText.replace(text, () => changed))).rejects.toThrow(message);
   });
 });
+
+it('the collector of docs/deployment.md listens where the processes send spans, and each part of its pipeline is there', () => {
+  const code = yamlBlocks('docs/deployment.md').find((block) => block.code.startsWith('receivers:'))?.code ?? '';
+  type Parts = Record<string, unknown>;
+  const { service, ...parts } = parse(code) as {
+    receivers: { otlp: { protocols: { http: { endpoint: string } } } };
+    service: { pipelines: { traces: Record<string, string[]> } };
+  } & Record<string, Parts>;
+  const [, port] =
+    /OTEL_EXPORTER_OTLP_ENDPOINT=http:\/\/collector:(\d+)`/.exec(
+      readFileSync(path.join(projectRoot, 'docs/deployment.md'), 'utf8'),
+    ) ?? [];
+  expect(parts.receivers.otlp.protocols.http.endpoint).toBe(`0.0.0.0:${port}`);
+  expect(Object.keys(service.pipelines.traces)).toEqual(Object.keys(parts));
+  for (const [kind, names] of Object.entries(service.pipelines.traces)) expect(Object.keys(parts[kind] ?? {})).toEqual(names);
+});
