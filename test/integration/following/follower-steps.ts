@@ -197,7 +197,7 @@ export const followerSteps: [name: string, least: number, step: Step][] = [
   ],
   [
     'a failed end whose block is gone, and whose nonce another transaction has used up: final again',
-    25,
+    18,
     async (manager, database) => {
       await inclusions.clearInclusions(manager, 'ethereum', Math.floor(failedAt / 4));
       await reopenFinal(manager, 'ethereum', [failed]);

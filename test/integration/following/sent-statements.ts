@@ -14,6 +14,7 @@ interface Around {
 export async function rolledBack(database: DataSource, run: Step, { before, after }: Around): Promise<void> {
   const runner = database.createQueryRunner();
   await runner.startTransaction();
+  const query = runner.query.bind(runner);
   const nothing = () => Promise.resolve();
   const ends = { startTransaction: nothing, commitTransaction: nothing, rollbackTransaction: nothing, release: nothing };
   const connect = () => Promise.resolve({ nextSent: nothing });
@@ -24,6 +25,7 @@ export async function rolledBack(database: DataSource, run: Step, { before, afte
     await run(manager, { query: manager.query.bind(manager), manager, createQueryRunner } as unknown as DataSource);
     await after?.(runner);
   } finally {
+    runner.query = query;
     await runner.rollbackTransaction();
     await runner.release();
   }
@@ -40,7 +42,7 @@ export async function statementsOf(database: DataSource, run: Step): Promise<Sen
   return sent;
 }
 
-/** Tells of each statement before it is sent. */
+/** Tells of each statement before it is sent, until the step is rolled back. */
 export function noteSent(runner: QueryRunner, note: (sent: Sent) => void): void {
   const send = runner.query.bind(runner);
   runner.query = (text: string, parameters: unknown[] = [], isStructured = false) => {
