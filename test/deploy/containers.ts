@@ -78,8 +78,9 @@ export class Containers {
     const seconds = (text: string): number => Number(/^(\d+)s$/.exec(text)?.[1]);
     const timeoutMs = (seconds(healthcheck.start_period) + healthcheck.retries * seconds(healthcheck.interval)) * 1000;
     const isOver = () => child.exitCode !== null || child.signalCode !== null;
-    await until(async () => isOver() || (await this.isHealthy(name)), timeoutMs, 500);
-    if (isOver() || !(await this.isHealthy(name)))
+    let isHealthy = false;
+    await until(async () => isOver() || (isHealthy = await this.isHealthy(name)), timeoutMs, 500);
+    if (isOver() || !isHealthy)
       throw new CommandFailed(
         command,
         isOver() ? `ended (${await ended})` : 'not healthy in time',
@@ -243,6 +244,10 @@ export class Containers {
 
   /** A new volume belongs to whom the folder in the image belongs to, as with Docker. */
   private async volume(container: string, volume: string, at: string): Promise<string> {
+    if (path.isAbsolute(volume)) {
+      if (!existsSync(volume)) throw new Error(`bind source path does not exist: ${volume}`);
+      return volume;
+    }
     const folder = path.join(this.parts.folder, 'volumes', volume);
     if (!existsSync(folder)) {
       mkdirSync(folder, { recursive: true });

@@ -14,6 +14,7 @@ import { recordCounts } from './counts';
 import { buildTarget, keepImagesOfOthers, keepNodeImage, withoutDigests } from './images';
 import { prefixOf, removeLeftovers } from './leftovers';
 import { lockCache } from './lock';
+import { runMachines } from './machines';
 import { Networks } from './networks';
 import { runOperatorCommands } from './operators';
 import { isJob, startOrder } from './order';
@@ -25,7 +26,10 @@ import { PaidSince } from './paid-since';
 import { Payments } from './payments';
 import { makeFirstTransfer } from './transfer';
 
-/** `npm run test:deploy`: builds the images and runs docker-compose.yml with try.env, without Docker. */
+/**
+ * `npm run test:deploy`: builds the images, runs docker-compose.yml with try.env, and then deploy/*.yml, without Docker. With the word `machines`
+ * the latter alone.
+ */
 
 const missingToolsExitCode = 3;
 /** For a main() that was interrupted, before its containers are removed. */
@@ -58,14 +62,6 @@ async function main(folder: string, onCleanUp: (cleanUp: () => Promise<void>) =>
   const logFile = path.join(folder, 'logs', 'test.log');
   const buildah = new Buildah(logFile);
   const prefix = prefixOf(process.pid);
-  const used = [...order, ...oneOff].map((name) => [name, service(name)] as const);
-  const networks = new Networks(prefix, Object.keys(compose.networks), used, logFile);
-  const containers = new Containers(services, { buildah, networks, folder, prefix });
-  onCleanUp(async () => {
-    await containers.removeAll();
-    await networks.remove();
-  });
-
   await step('leftovers of runs that were killed', () => removeLeftovers(buildah));
   const node = await step('a stand-in for the image of Node', () => keepNodeImage(buildah));
   await step('stand-ins for the images of Postgres and Temporal', () => keepImagesOfOthers(buildah, compose));
@@ -75,6 +71,23 @@ async function main(folder: string, onCleanUp: (cleanUp: () => Promise<void>) =>
     await step(`image ${target}, from ${node}`, () => buildTarget(buildah, target, image));
   await step('packages are those of the lock file', () => assertPackages(buildah, images));
 
+  if (!process.argv.includes('machines')) await runOneMachine(folder, onCleanUp, { buildah, prefix, logFile });
+  await runMachines({ buildah, folder: path.join(folder, 'machines'), logFile, prefix, trial: variables, step, onCleanUp });
+  console.log('several machines: a transfer was CONFIRMED by the commands of docs/deployment.md');
+}
+
+async function runOneMachine(
+  folder: string,
+  onCleanUp: (cleanUp: () => Promise<void>) => void,
+  { buildah, prefix, logFile }: { buildah: Buildah; prefix: string; logFile: string },
+): Promise<void> {
+  const used = [...order, ...oneOff].map((name) => [name, service(name)] as const);
+  const networks = new Networks(prefix, Object.keys(compose.networks), used, logFile);
+  const containers = new Containers(services, { buildah, networks, folder, prefix });
+  onCleanUp(async () => {
+    await containers.removeAll();
+    await networks.remove();
+  });
   await step('networks', () => networks.create());
   const volumes = path.join(folder, 'volumes');
   // as the engine does: each as soon as what it waits for is ready, so that the API becomes healthy once the nodes are
@@ -167,13 +180,13 @@ async function runTest(): Promise<number> {
   mkdirSync(deployCache, { recursive: true });
   const folder = mkdtempSync(path.join(tmpdir(), 'custody-gateway-deploy-'));
   const interrupted = interruption();
-  let cleanUp = (): Promise<void> => Promise.resolve();
+  const cleanUps: (() => Promise<void>)[] = [];
   const failures: unknown[] = [];
-  const work = Promise.race([lockCache(), interrupted]).then(() => main(folder, (how) => (cleanUp = how)));
+  const work = Promise.race([lockCache(), interrupted]).then(() => main(folder, (how) => void cleanUps.push(how)));
   await Promise.race([work, interrupted]).catch((error: unknown) => failures.push(error));
   await endCommands();
   await Promise.race([work.catch(() => undefined), sleep(settleTimeoutMs)]);
-  await cleanUp().catch((error: unknown) => failures.push(error));
+  for (const cleanUp of cleanUps.reverse()) await cleanUp().catch((error: unknown) => failures.push(error));
   await endCommands();
   const messages = failures.map((failure) => (failure instanceof Error ? failure.message : String(failure)));
   for (const message of messages) console.error(message);

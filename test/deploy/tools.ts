@@ -5,6 +5,7 @@ const needed: Record<string, string> = {
   buildah: 'buildah',
   debootstrap: 'debootstrap',
   ip: 'iproute2',
+  iptables: 'iptables',
   nsenter: 'util-linux',
   flock: 'util-linux',
   openssl: 'openssl',

@@ -15,6 +15,8 @@ export interface Service {
   networks?: string[];
   network_mode?: string;
   ports?: string[];
+  /** `<name>=<address>` */
+  extra_hosts?: string[];
   profiles?: string[];
   depends_on?: Record<string, { condition: string }>;
   healthcheck?: { test: string[]; interval: string; retries: number; start_period: string };

@@ -11,6 +11,8 @@ import { services, words } from './compose-file';
  */
 const documents = ['docs/deployment.md', 'docs/upgrades.md', 'docs/keys.md', 'docs/jwt-keys.md'];
 const threeMachines = 'test/unit/deploy/three-machines.test.ts';
+/** Run by `npm run test:deploy`. */
+const machines = 'test/deploy/machines.ts';
 const workerVersions = 'test/crash/worker-versions.test.ts';
 const operators = 'test/deploy/operators.ts';
 const onStack = 'test/e2e/cli.test.ts';
@@ -26,15 +28,13 @@ interface Test {
 const runBy: Record<string, Test> = {
   'gateway setup files': {
     file: threeMachines,
-    as: "shellBlocks('docs/deployment.md').filter(({ section }) => section === 'Files')",
+    as: "shellBlocks('docs/deployment.md').filter(({ section, who }) => section === 'Files' && who === '')",
   },
   'gateway setup files --out whole': { file: threeMachines, as: "commandOf('gateway setup files --out whole')" },
   'cp -a deployment whole': { file: threeMachines, as: "commandOf('cp -a')" },
   'gateway migrate': { file: 'test/integration/cli/command-line.test.ts', as: "await migrate('--dry-run')" },
   'gateway reconcile': { file: operators },
   'gateway mpc journal verify': { file: operators },
-  'gateway mpc limits': { file: operators },
-  'gateway mpc status': { file: operators },
   'gateway wallet bind': { file: operators },
   'gateway wallet list': { file: operators },
   'gateway keys rotate kek': { file: operators },
@@ -66,8 +66,6 @@ const notRun: Record<string, string> = {
   'gateway temporal …': 'a group of commands, each of which is named elsewhere',
   'gateway mpc': 'the same',
   'openssl cms': 'named without its arguments, for code that npm run test:deploy runs',
-  'docker build --target': 'needs an engine: `npm run test:deploy` builds the targets with buildah',
-  'docker compose build': 'needs an engine: `npm run test:deploy` builds the images with buildah',
 };
 
 const read = (file: string): string => readFileSync(path.join(projectRoot, file), 'utf8');
@@ -163,7 +161,7 @@ it.each(blocks.map((block) => [`${block.document}, ${block.section}: ${block.cod
   (_name, { code, who, document, section }) => {
     const isOfDeploy = documentedBlocks().some((it) => it.code === code && it.document === document && it.section === section);
     if (isOfDeploy || longest(code, notRun) !== undefined) return;
-    if (who !== '') return expect(read(threeMachines)).toContain(`commandsOf('${who}')`);
+    if (who !== '') return expect(read(threeMachines) + read(machines)).toContain(`commandsOf('${who}')`);
     const test = runBy[longest(code, runBy) ?? ''];
     expect([code, test?.as]).toEqual([code, expect.any(String)]);
     if (test) assertRun(code, test);

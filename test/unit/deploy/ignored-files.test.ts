@@ -14,6 +14,7 @@ const ways = [
   /\bcp -a \S+ ([\w$.{}-]+)/g,
   /\bmv -f "?\S+?"? "?([\w$.{}-][\w$.{}/-]*)/g,
   / -v "\$PWD\/(\w+):/g,
+  / -cf (?:\.\.\/)?([\w$][\w$.{}-]*)/g,
 ];
 
 const code = documents.flatMap((document) => [
@@ -37,13 +38,28 @@ const isIgnored = (name: string, list: string): boolean =>
 
 it('finds what the documents write', () =>
   expect([...written].sort()).toEqual([
-    ...['.env', 'backup_cert', 'backup_key', 'database_password', 'deployment', 'extensions', 'former_certs'],
-    ...['gateway.head', 'gateway.head.new', 'jwt-new.pem', 'jwt-new.pub.pem', 'jwt-old.pub.pem', 'kek', 'limits.json'],
+    ...['.env', 'backup_cert', 'backup_key', 'clear.dump', 'database_password', 'database_url', 'deployment', 'extensions'],
+    ...[
+      'former_certs',
+      'gateway.dump',
+      'gateway.dump.new',
+      'gateway.head',
+      'gateway.head.new',
+      'gateway.tar',
+      'gateway_mpc_1.dump',
+      'gateway_mpc_1.dump.new',
+      'jwt-new.pem',
+      'jwt-new.pub.pem',
+      'jwt-old.pub.pem',
+      'kek',
+      'limits.json',
+    ],
     ...[
       'mpc-node-1.csr',
       'new',
       'node_certs',
       'order_keys_all',
+      'password',
       'superuser.new',
       'tls_key',
       'whole',
@@ -51,7 +67,7 @@ it('finds what the documents write', () =>
       'x.dump',
       'x.dump.new',
     ],
-    ...['x.secrets', 'x.secrets.new'],
+    ...['x.secrets', 'x.secrets.new', 'x.tar'],
   ]));
 
 it.each(['.gitignore', '.dockerignore'])('%s has all of it', (list) => {

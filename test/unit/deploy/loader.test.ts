@@ -1,13 +1,12 @@
-import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { parse } from 'yaml';
 import { findBuiltComposeLoader } from '../../../dev/compose-loader';
 import { projectRoot } from '../../../dev/paths';
 import { yamlBlocks } from '../documents/shell-blocks';
 import { type ComposeFile, composeText, type Service } from './compose-file';
+import { type Loaded, loadCompose, type Project } from './load-compose';
 import { readVariables, resolveCompose } from './resolve';
 
 /**
@@ -20,27 +19,6 @@ const variants = [
   ['without variables', null],
   ['with try.env', tryFile],
 ] as const;
-
-/** As the loader shows a service; what we do not use is left out. */
-interface Loaded {
-  image: string;
-  command: string[] | null;
-  entrypoint: string[] | null;
-  environment?: Record<string, string>;
-  networks?: Record<string, unknown>;
-  depends_on?: Record<string, { condition: string; required: boolean }>;
-  volumes?: { type: string; source: string; target: string; read_only?: boolean }[];
-  ports?: { host_ip: string; published: string; target: number; protocol: string }[];
-  mem_limit: string;
-  stop_grace_period?: string;
-  healthcheck?: Record<string, unknown>;
-  build?: { context: string; target: string };
-}
-interface Project {
-  services: Record<string, Loaded>;
-  networks: Record<string, { internal?: boolean }>;
-  volumes: Record<string, unknown>;
-}
 
 let folder: string;
 beforeEach(() => void (folder = mkdtempSync(path.join(tmpdir(), 'loader-'))));
@@ -58,14 +36,7 @@ async function load(
     writeFileSync(file, content);
     return file;
   });
-  const args = [...(envFile ? ['--env-file', envFile] : []), ...files];
-  // no variable of whoever runs the tests
-  const { stdout } = await promisify(execFile)(program ?? '', args, {
-    cwd: folder,
-    env: { PATH: process.env.PATH },
-    timeout: 30_000,
-  });
-  return JSON.parse(stdout) as Project;
+  return loadCompose(program ?? '', files, { cwd: folder, envFile });
 }
 
 /** Files that a document adds to docker-compose.yml: code in YAML that has services. */
@@ -192,4 +163,20 @@ const compared = (service: Service | Loaded) => {
     expect(composeText).toContain(text);
     await expect(load(composeText.replace(text, () => changed))).rejects.toThrow(message);
   });
+});
+
+it('the collector of docs/deployment.md listens where the processes send spans, and each part of its pipeline is there', () => {
+  const code = yamlBlocks('docs/deployment.md').find((block) => block.code.startsWith('receivers:'))?.code ?? '';
+  type Parts = Record<string, unknown>;
+  const { service, ...parts } = parse(code) as {
+    receivers: { otlp: { protocols: { http: { endpoint: string } } } };
+    service: { pipelines: { traces: Record<string, string[]> } };
+  } & Record<string, Parts>;
+  const [, port] =
+    /OTEL_EXPORTER_OTLP_ENDPOINT=http:\/\/collector:(\d+)`/.exec(
+      readFileSync(path.join(projectRoot, 'docs/deployment.md'), 'utf8'),
+    ) ?? [];
+  expect(parts.receivers.otlp.protocols.http.endpoint).toBe(`0.0.0.0:${port}`);
+  expect(Object.keys(service.pipelines.traces)).toEqual(Object.keys(parts));
+  for (const [kind, names] of Object.entries(service.pipelines.traces)) expect(Object.keys(parts[kind] ?? {})).toEqual(names);
 });

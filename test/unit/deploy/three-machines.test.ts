@@ -1,5 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { findOnPath } from '../../../dev/binaries';
@@ -8,17 +18,12 @@ import { loadRegistry } from '../../../src/chains/registry';
 import { setUpFiles } from '../../../src/cli/setup/deployment-files';
 import { findKekWeakness, findPasswordWeakness } from '../../../src/cli/setup/weakness';
 import { nodeIndexes } from '../../../src/messages/nodes';
+import { compose } from './compose-file';
 import { shellBlocks } from '../documents/shell-blocks';
 import { Identity, readNodeKeys } from '../../../src/mpc/identity';
+import { commandsOf, forNode, inFolders } from './machines';
 
 const documented = readFileSync(path.join(projectRoot, 'docs/deployment.md'), 'utf8');
-/** The commands of one of the two operators, as they stand in docs/deployment.md. */
-const commandsOf = (who: 'operator' | 'gateway'): string => {
-  const [, code] = new RegExp(`\`\`\`sh ${who}\n([\\s\\S]*?)\`\`\``).exec(documented) ?? [];
-  if (code === undefined) throw new Error(`docs/deployment.md has no commands of the ${who}`);
-  return code;
-};
-
 /** A command within a sentence. */
 const commandOf = (start: string): string => {
   const [, code] = new RegExp(`\`(${start}[^\`]*)\``).exec(documented) ?? [];
@@ -26,6 +31,9 @@ const commandOf = (start: string): string => {
   return code;
 };
 
+const secretFolders = Object.keys(compose.volumes)
+  .filter((name) => name.startsWith('secrets-'))
+  .map((name) => name.slice('secrets-'.length));
 const root = mkdtempSync(path.join(tmpdir(), 'three-machines-'));
 const inRoot = (...names: string[]) => path.join(root, ...names);
 const read = (...names: string[]) => readFileSync(inRoot(...names), 'utf8');
@@ -40,26 +48,73 @@ const setUp = (folder = 'deployment') =>
   setUpFiles({ root: inRoot(folder), environment: 'sandbox', registry: loadRegistry('sandbox', ['ethereum']) });
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
+/** Each file has the owner and the mode with which its process reads it, and no other user does; where the tests run as root. */
+function assertFoldersAreInPlace(): void {
+  const at = { secrets: inRoot('secrets'), mark: inRoot('disk/mark') };
+  const place = (who: string, cwd: string) => shell(inFolders(commandsOf(who), at), cwd);
+  const owners = (...names: string[]) =>
+    readdirSync(inRoot(...names)).map((name) => {
+      const { uid, gid, mode } = statSync(inRoot(...names, name));
+      return [name, `${uid}:${gid} ${(mode & 0o7777).toString(8)}`];
+    });
+  shell(commandsOf('pack'), root);
+  place('gatewayfolders', root);
+  const processes = Object.fromEntries(owners('secrets')) as Record<string, string>;
+  expect(Object.keys(processes).sort()).toEqual(secretFolders.filter((name) => !name.startsWith('mpc-node-')).sort());
+  for (const [name, owner] of Object.entries(processes)) {
+    const user = name === 'postgres' ? '999:999' : '1000:1000';
+    expect([name, owner]).toEqual([name, expect.stringMatching(`^${user} [57]00$`)]);
+    for (const [file, of] of owners('secrets', name)) expect([file, of]).toEqual([file, `${user} 400`]);
+  }
+  expect(statSync(at.secrets).mode & 0o077).toBe(0);
+  expect(readdirSync(root).filter((name) => name.endsWith('.tar'))).toEqual(nodeIndexes.map((index) => `mpc-node-${index}.tar`));
+  // once more: what is there stays
+  shell(commandsOf('pack'), root);
+  expect(() => place('gatewayfolders', root)).toThrow('File exists');
+  rmSync(at.secrets, { recursive: true });
+
+  const own = inRoot('operator-1');
+  copyFileSync(inRoot('mpc-node-1.tar'), path.join(own, 'mpc-node-1.tar'));
+  const shown = String(shell(commandsOf('look'), own));
+  expect(shown).toContain('"ethereum"');
+  expect(shown).toMatch(/^[0-9a-f]{64} /);
+  mkdirSync(inRoot('disk'));
+  place('nodefolders', own);
+  expect(Object.fromEntries(owners('secrets'))).toEqual({ 'mpc-node': '1000:1000 500', postgres: '999:999 500' });
+  const expected = [...readdirSync(inRoot('deployment/mpc-node-1')), 'kek', 'tls_key', 'database_url'];
+  expect(Object.fromEntries(owners('secrets/mpc-node'))).toEqual(
+    Object.fromEntries(expected.map((name) => [name, '1000:1000 400'])),
+  );
+  expect(Object.fromEntries(owners('secrets/postgres'))).toEqual({ password: '999:999 400', database_password: '999:999 400' });
+  expect(Object.fromEntries(owners('disk'))).toEqual({ mark: '1000:1000 700' });
+  const url = new URL(read('secrets/mpc-node/database_url'));
+  expect([url.username, url.hostname, url.pathname]).toEqual(['gateway_mpc_1', 'postgres', '/gateway_mpc_1']);
+  expect(url.password).toBe(read('secrets/postgres/database_password').trim());
+  // a key that the gateway's operator has seen is not taken
+  writeFileSync(path.join(own, 'mpc-node-1/kek'), 'f'.repeat(64));
+  expect(() => place('nodefolders', own)).toThrow('will not overwrite just-created');
+}
+
 (findOnPath('openssl') ? it : it.skip)(
   'what docs/deployment.md says for three machines makes three nodes with keys that only they have (skipped where openssl is not installed)',
   async () => {
-    const [first] = shellBlocks('docs/deployment.md').filter(({ section }) => section === 'Files');
+    const [first] = shellBlocks('docs/deployment.md').filter(({ section, who }) => section === 'Files' && who === '');
     shell(`${gateway}\n${first?.code}`, root);
     shell(commandOf('cp -a'), root);
     for (const index of nodeIndexes) {
       mkdirSync(inRoot(`operator-${index}`));
-      shell(commandsOf('operator').replaceAll('mpc-node-1', `mpc-node-${index}`), inRoot(`operator-${index}`));
+      shell(forNode(index, commandsOf('operator')), inRoot(`operator-${index}`));
       copyFileSync(inRoot(`operator-${index}`, `mpc-node-${index}.csr`), inRoot(`mpc-node-${index}.csr`));
     }
     // a repeat overwrites nothing, also where only the first secrets are there
-    const secrets = ['kek', 'database_password', 'tls_key'];
+    const secrets = ['kek', 'password', 'database_password', 'database_url', 'tls_key'];
     const ofFirst = () => secrets.map((name) => read('operator-1', name));
     const [kept, request] = [ofFirst(), read('operator-1', 'mpc-node-1.csr')];
     expect(() => shell(commandsOf('operator'), inRoot('operator-1'))).toThrow('kek: cannot overwrite existing file');
     mkdirSync(inRoot('interrupted'));
-    writeFileSync(inRoot('interrupted', 'tls_key'), kept[2] ?? '');
+    writeFileSync(inRoot('interrupted', 'tls_key'), kept[4] ?? '');
     expect(() => shell(commandsOf('operator'), inRoot('interrupted'))).toThrow('tls_key: cannot overwrite existing file');
-    expect(read('interrupted', 'tls_key')).toBe(kept[2]);
+    expect(read('interrupted', 'tls_key')).toBe(kept[4]);
     expect([ofFirst(), read('operator-1', 'mpc-node-1.csr')]).toEqual([kept, request]);
     shell(commandsOf('gateway'), root);
     for (const index of nodeIndexes) {
@@ -77,6 +132,7 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
     }
     for (const process of ['api', 'worker', 'authoriser', 'operator'])
       expect([...readNodeKeys(read('deployment', process, 'node_certs')).keys()].sort()).toEqual([1, 2, 3]);
+    if (process.getuid?.() === 0) assertFoldersAreInPlace();
     // the authority of the nodes is renewed in the copy, and signs requests for the keys that the nodes have
     const renewal = `${gateway}\n${commandOf('gateway setup files --out whole')} --renew node --reason "it has leaked"`;
     const present = read('whole', 'setup/node_ca_key');
@@ -90,7 +146,7 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
     const sign = commandsOf('gateway').replaceAll('deployment/setup/', 'whole/setup/');
     for (const index of nodeIndexes) {
       const request = commandsOf('operator').trim().split('\n').at(-1) ?? '';
-      shell(request.replaceAll('mpc-node-1', `mpc-node-${index}`), inRoot(`operator-${index}`));
+      shell(forNode(index, request), inRoot(`operator-${index}`));
       copyFileSync(inRoot(`operator-${index}`, `mpc-node-${index}.csr`), inRoot(`mpc-node-${index}.csr`));
       rmSync(inRoot('deployment', `mpc-node-${index}`, 'tls_ca'));
       copyFileSync(inRoot('whole', `mpc-node-${index}`, 'tls_ca'), inRoot('deployment', `mpc-node-${index}`, 'tls_ca'));
