@@ -33,10 +33,11 @@ asRoot.each([
   [
     [],
     'it needs buildah (Debian package buildah) and debootstrap (Debian package debootstrap) and ip (Debian package iproute2) and ' +
+      'iptables (Debian package iptables) and ' +
       'nsenter (Debian package util-linux) and flock (Debian package util-linux) and openssl (Debian package openssl) and npm (Debian package npm) and go (Debian package golang, version 1.24 or later)',
   ],
   [
-    ['buildah', 'debootstrap', 'ip', 'nsenter', 'flock', 'openssl', 'npm'],
+    ['buildah', 'debootstrap', 'ip', 'iptables', 'nsenter', 'flock', 'openssl', 'npm'],
     'it needs go (Debian package golang, version 1.24 or later)',
   ],
 ] as [string[], string][])('with %j it says what is missing (checked with the rights of root)', (programs, what) => {
