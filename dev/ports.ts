@@ -9,13 +9,12 @@ import { join } from 'node:path';
  * time at which it is listened on.
  */
 const [lowest, highest] = [12_000, 32_000];
-const portsOfBlock = 100;
+const portsOfBlock = 20;
 const maxTries = 1_000;
 
 /** Which process has which block of ports: an empty file `<first port>.<process id>` for each, of every process of this user. */
 const claims = join(tmpdir(), `custody-gateway-ports-${userInfo().uid}`);
 const taken = new Set<number>();
-const ownBlocks = new Set<number>();
 const free: number[] = [];
 
 /**
@@ -36,7 +35,6 @@ export async function freePort(preferred?: number): Promise<number> {
 function nextPort(): number {
   if (free.length === 0) {
     const first = claimBlock();
-    ownBlocks.add(first);
     free.push(...Array.from({ length: portsOfBlock }, (_, index) => first + index));
   }
   return free.splice(randomInt(free.length), 1)[0]!;
@@ -44,19 +42,21 @@ function nextPort(): number {
 
 function claimBlock(): number {
   mkdirSync(claims, { recursive: true });
-  // jest loads this module once for every file of tests in one process: the block of the file before serves the next one
-  const earlier = readClaims().find(({ first, pid }) => pid === process.pid && !ownBlocks.has(first));
-  if (earlier && isClaimed(earlier.first)) return earlier.first;
   for (let tries = 0; tries < maxTries; tries += 1) {
     const first = lowest + portsOfBlock * randomInt((highest - lowest) / portsOfBlock);
-    if (!ownBlocks.has(first) && isClaimed(first)) return first;
+    if (isClaimed(first)) return first;
   }
   throw new Error(`every block of ports between ${lowest} and ${highest} belongs to a process: see ${claims}`);
 }
 
-/** Whoever is not alone once its claim can be read gives way, so that of two at the same time none or one has the block. */
+/**
+ * Whoever is not alone once its claim can be read gives way, so that of two at the same time none or one has the block. One that this process has
+ * already is not given again: jest loads this module once for every file of tests, and servers of another file may be restarting.
+ */
 function isClaimed(first: number): boolean {
   const own = join(claims, `${first}.${process.pid}`);
+  const ofBlock = readClaims().filter((claim) => claim.first === first);
+  if (ofBlock.some(({ pid }) => pid === process.pid)) return false;
   writeFileSync(own, '');
   const others = readClaims().filter((claim) => claim.first === first && claim.pid !== process.pid);
   for (const { pid } of others.filter((claim) => !isAlive(claim.pid))) rmSync(join(claims, `${first}.${pid}`), { force: true });

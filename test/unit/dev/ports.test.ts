@@ -6,7 +6,7 @@ import * as ports from '../../../dev/ports';
 import { projectRoot } from '../../../dev/paths';
 
 const { freePort } = ports;
-const blockOf = (port: number): number => Math.floor(port / 100);
+const blockOf = (port: number): number => Math.floor(port / 20);
 
 /** A process that prints the ports it was given, and lives until its input ends. */
 function claimer(count: number) {
@@ -37,21 +37,21 @@ function nextFile(): typeof ports {
 describe('free ports', () => {
   it('are those of one block, and never the same twice', async () => {
     const given: number[] = [];
-    for (let index = 0; index < 20; index += 1) given.push(await freePort());
-    expect(new Set(given).size).toBe(20);
+    for (let index = 0; index < 15; index += 1) given.push(await freePort());
+    expect(new Set(given).size).toBe(15);
     expect(new Set(given.map(blockOf)).size).toBe(1);
   });
 
-  it('are of the same block for every file of tests of one process', async () => {
+  it('are of another block for each file of tests of one process: servers of the one before may be restarting', async () => {
     const before = blockOf(await freePort());
-    expect(blockOf(await nextFile().freePort())).toBe(before);
+    expect(blockOf(await nextFile().freePort())).not.toBe(before);
   });
 
-  it('are another one once a block is used up', async () => {
-    const child = claimer(150);
+  it('are of another one once a block is used up', async () => {
+    const child = claimer(30);
     const given = await child.ports;
     await child.end();
-    expect(new Set(given).size).toBe(150);
+    expect(new Set(given).size).toBe(30);
     expect(new Set(given.map(blockOf)).size).toBe(2);
   });
 
@@ -70,6 +70,5 @@ describe('free ports', () => {
     expect(await nextFile().freePort(port)).not.toBe(port);
     server.close();
     await once(server, 'close');
-    expect(blockOf(port)).toBe(blockOf(await freePort()));
   });
 });
