@@ -74,8 +74,24 @@ function assertFoldersAreInPlace(): void {
   rmSync(at.secrets, { recursive: true });
 
   const own = inRoot('operator-1');
-  copyFileSync(inRoot('mpc-node-1.tar'), path.join(own, 'mpc-node-1.tar'));
+  // what else there is in an archive replaces nothing
+  const mine = ['kek', 'tls_key', 'database_url'].map((name) => read('operator-1', name));
+  for (const name of ['kek', 'tls_key']) writeFileSync(inRoot('deployment', name), 'of another');
+  writeFileSync(inRoot('deployment/mpc-node-1/kek'), 'of another');
+  const all = ['-C', inRoot('deployment'), 'mpc-node-1', 'kek', 'tls_key'];
+  execFileSync('tar', ['-cf', path.join(own, 'mpc-node-1.tar'), ...all]);
+  rmSync(inRoot('deployment/mpc-node-1/kek'));
   const shown = String(shell(commandsOf('look'), own));
+  expect(['kek', 'tls_key', 'database_url'].map((name) => read('operator-1', name))).toEqual(mine);
+  expect(() => shell(commandsOf('look'), own)).toThrow('File exists');
+  // nor is a certificate taken that is for another key
+  mkdirSync(inRoot('mistaken'));
+  for (const [from, name] of [
+    ['operator-1/mpc-node-1.tar', 'mpc-node-1.tar'],
+    ['operator-2/tls_key', 'tls_key'],
+  ] as const)
+    copyFileSync(inRoot(from), inRoot('mistaken', name));
+  expect(() => shell(commandsOf('look'), inRoot('mistaken'))).toThrow();
   expect(shown).toContain('"ethereum"');
   expect(shown).toMatch(/^[0-9a-f]{64} /);
   mkdirSync(inRoot('disk'));
@@ -90,9 +106,6 @@ function assertFoldersAreInPlace(): void {
   const url = new URL(read('secrets/mpc-node/database_url'));
   expect([url.username, url.hostname, url.pathname]).toEqual(['gateway_mpc_1', 'postgres', '/gateway_mpc_1']);
   expect(url.password).toBe(read('secrets/postgres/database_password').trim());
-  // a key that the gateway's operator has seen is not taken
-  writeFileSync(path.join(own, 'mpc-node-1/kek'), 'f'.repeat(64));
-  expect(() => place('nodefolders', own)).toThrow('will not overwrite just-created');
 }
 
 (findOnPath('openssl') ? it : it.skip)(
