@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 const schema = /* sql */ `
 -- Whether the transaction of a request is there: those that workers look for every second are the others, however many were made. Written by the
--- trigger below alone.
+-- trigger of migration 0104 alone.
 alter table settler_withdrawals add column is_made boolean not null default false;
 
 -- As before, and made once, with the transaction.
@@ -45,20 +45,13 @@ begin
   return new;
 end $$;
 
-create function mark_withdrawal_made() returns trigger language plpgsql
-  security definer set search_path = pg_catalog, public, pg_temp as $$
-begin
-  update settler_withdrawals set is_made = true where withdrawal_id = new.tx_id;
-  return null;
-end $$;
-create trigger transactions_withdrawal_made after insert on transactions for each row
-  when (new.transaction_type = 'GAS_WITHDRAWAL') execute function mark_withdrawal_made();
-
-update settler_withdrawals w set is_made = true where exists (select from transactions t where t.tx_id = w.withdrawal_id);
 create index settler_withdrawals_to_make on settler_withdrawals (requested_at) where refused is null and not is_made;
 `;
 
-/** Which withdrawals from settlers are to be made, without reading those that are. */
+/**
+ * Which withdrawals from settlers are to be made, without reading those that are: the column. A worker that makes one has locked this table and then
+ * locks `transactions`, and one that signs it the other way round: no migration waits for one of them with the other one locked.
+ */
 export class MadeWithdrawals0103 implements MigrationInterface {
   readonly name = 'MadeWithdrawals1700000000103';
 

@@ -78,6 +78,7 @@ import { MoneyCheckPlan0100 } from './0100-money-check-plan';
 import { PreviousSecrets0101 } from './0101-previous-secrets';
 import { ExecutedTwice0102 } from './0102-executed-twice';
 import { MadeWithdrawals0103 } from './0103-made-withdrawals';
+import { MarkMadeWithdrawals0104 } from './0104-mark-made-withdrawals';
 import { PooledKeys0070 } from './0070-pooled-keys';
 
 /** In this order. A released migration is never edited: a change is a new file. */
@@ -163,4 +164,5 @@ export const migrations = [
   PreviousSecrets0101,
   ExecutedTwice0102,
   MadeWithdrawals0103,
+  MarkMadeWithdrawals0104,
 ];

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { AlertName } from '../platform/alert-names';
 import { ConfigError } from '../platform/config';
 import { GatewayError } from '../platform/errors';
-import { NoAnswer } from './no-answer';
+import { LimitedRequests, NoAnswer } from './no-answer';
 import type { ChainDefinition } from './types';
 
 /** Something that answers for one chain. */
@@ -209,7 +209,9 @@ function toError(chain: ChainDefinition, failures: Failure[]): GatewayError {
     ({ position, error }) => `endpoint ${position}: ${error instanceof Error ? error.message : 'failed'}`,
   );
   const reason = reasons.join('; ');
-  const cause = answers.length > 0 ? new Unusable(reason, words, false) : new Error(reason);
+  const isLimited = errors.some((error) => error instanceof LimitedRequests);
+  const silent = isLimited ? new LimitedRequests(reason) : new Error(reason);
+  const cause = answers.length > 0 ? new Unusable(reason, words, false) : silent;
   return unavailable(chain, 'no RPC endpoint responded', cause);
 }
 

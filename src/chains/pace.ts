@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { NoAnswer } from './no-answer';
+import { LimitedRequests } from './no-answer';
 
 /** Longest time that a request waits for its turn. */
 const maxWaitMs = 15_000;
 
 /** What one client has of an endpoint's pace. */
 export interface Turns {
-  /** Resolves when the request may be sent. @throws NoAnswer when too many wait already, or it has waited for too long. */
+  /** Resolves when the request may be sent. @throws LimitedRequests when too many wait already, or it has waited for too long. */
   wait: () => Promise<void>;
   /** The endpoint has refused a request as one too many. */
   pause: (ms: number) => void;
@@ -83,4 +83,4 @@ export class Pace {
   }
 }
 
-const tooMany = (): NoAnswer => new NoAnswer('too many requests wait for the endpoint');
+const tooMany = (): LimitedRequests => new LimitedRequests('too many requests wait for the endpoint');

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { NoAnswer } from './no-answer';
+import { LimitedRequests, NoAnswer } from './no-answer';
 import type { Turns } from './pace';
 import { createPost } from './post';
 
@@ -22,7 +22,7 @@ export interface HttpTarget {
 
 /**
  * The JSON that a path answers to a POST; 10 s for one try without `timeoutMs`.
- * Rejects with NoAnswer when there is no usable response in time.
+ * Rejects with NoAnswer when there is no usable response in time: LimitedRequests where too many are made.
  */
 export type PacedPost = (path: string, body: object, timeoutMs?: number) => Promise<unknown>;
 
@@ -33,7 +33,9 @@ export function createPacedPost({ base, headers, pace, tooMany, maxResponseBytes
       await pace.wait();
       const { status, text } = await post(JSON.stringify(body), { path, timeoutMs });
       if (status === 200) return parse(text);
-      if (!tooMany.has(status) || sent === repeats) throw new NoAnswer(`the response is no answer (HTTP ${status})`);
+      const reason = `the response is no answer (HTTP ${status})`;
+      if (!tooMany.has(status)) throw new NoAnswer(reason);
+      if (sent === repeats) throw new LimitedRequests(reason);
       pace.pause(pauseMs);
       await delay(pauseMs);
     }

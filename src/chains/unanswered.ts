@@ -1,6 +1,6 @@
 import { GatewayError } from '../platform/errors';
 import { findAnswers, NotEstimated } from './endpoints';
-import { NoAnswer } from './no-answer';
+import { LimitedRequests, NoAnswer } from './no-answer';
 import type { ChainDefinition } from './types';
 
 /**
@@ -10,14 +10,17 @@ import type { ChainDefinition } from './types';
 export const estimateMs = 5_000;
 
 /**
- * What an endpoint does not answer that has answered everything else about the same transaction: it is not away, and that may go on for ever.
+ * What an endpoint does not answer that has answered everything else about the same transaction: it is not away, and that may go on for ever. Where
+ * it limits requests that is waited for.
  * @throws NotEstimated in place of NoAnswer; what `ask` throws.
  */
 export async function whereElseAnswered<T>({ name }: ChainDefinition, ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
   } catch (error) {
-    throw error instanceof NoAnswer ? new NotEstimated(toSilent(name, error.message)) : error;
+    throw error instanceof NoAnswer && !(error instanceof LimitedRequests)
+      ? new NotEstimated(toSilent(name, error.message))
+      : error;
   }
 }
 
@@ -27,6 +30,7 @@ export async function whereElseAllAnswered<T>({ name }: ChainDefinition, asked: 
     return await asked;
   } catch (error) {
     if (!(error instanceof GatewayError && error.code === 'chain_unavailable') || findAnswers(error)) throw error;
+    if (error.cause instanceof LimitedRequests) throw error;
     throw new GatewayError('not_estimated', toSilent(name, error.cause instanceof Error ? error.cause.message : 'no answer'), {
       cause: error,
     });

@@ -86,7 +86,8 @@ class Follower {
       stop.abort();
       this.spends.end();
       this.doubts.end();
-      if (!signal.aborted) await Promise.all([this.agreement.end(), this.blocks.end()]);
+      // what hangs only reads: nothing of it is stored
+      if (!signal.aborted) await Promise.all([this.agreement.end(), atMost(answersWaitMs, this.blocks.end())]);
       await watching;
       if (!signal.aborted) await atMost(answersWaitMs, this.signalling);
       await this.options.notifier.giveUp();

@@ -1,9 +1,12 @@
 import type { ScanResult } from '../chains/chain-client';
+import { within } from '../platform/within';
 import type { FollowOptions } from './ports';
 import { ScanRange } from './scan-range';
 
 /** What was read longer ago is read again: the later it is stored, the more of it may have been reorganised away. */
 const maxAgeMs = 10_000;
+/** How long a range is waited for that nobody takes any more: it may hang as long as the endpoints. */
+const unwantedMs = 3_000;
 
 interface Read {
   found: ScanResult;
@@ -13,12 +16,14 @@ interface Read {
 
 /**
  * Reads blocks range by range, and the next range while the one before it is stored: neither the node nor the database waits for the other. Two
- * ranges are never read at the same time. A range depends on nothing that those before it have stored: only on which addresses are of the
+ * ranges are not read at the same time, but beside one that hangs and is not wanted any more. A range depends on nothing that those before it have stored: only on which addresses are of the
  * gateway, which are looked up once its blocks are read, so that an address is known by then that was given out before a block paid it.
  */
 export class ReadAhead {
   private readonly range = new ScanRange();
   private begun: { from: number; reading: Promise<Read> } | null = null;
+  /** One that is not wanted any more is still being read: none is begun beside it. */
+  private isBusy = false;
 
   constructor(private readonly options: Pick<FollowOptions, 'chain' | 'client' | 'database' | 'deposits'>) {}
 
@@ -30,14 +35,14 @@ export class ReadAhead {
       const { found, at } = await begun.reading;
       if (performance.now() - at <= maxAgeMs) return found;
     }
-    // of blocks that were rolled back, or that another follower has stored
-    await begun?.reading.catch(() => undefined);
+    // of blocks that were rolled back or not stored, or that another follower has stored
+    if (begun) await this.drop(begun.reading);
     return (await this.read(from, head)).found;
   }
 
-  /** Begins to read what is taken next, unless there is nothing up to `head`. */
+  /** Begins to read what is taken next, unless there is nothing up to `head`, or what is not wanted any more is still being read. */
   begin(from: number, head: number): void {
-    if (from > head) return;
+    if (from > head || this.isBusy) return;
     const reading = this.read(from, head);
     reading.catch(() => undefined);
     this.begun = { from, reading };
@@ -46,6 +51,15 @@ export class ReadAhead {
   /** Ends after what is being read. */
   async end(): Promise<void> {
     await this.begun?.reading.catch(() => undefined);
+  }
+
+  private async drop(reading: Promise<Read>): Promise<void> {
+    this.isBusy = true;
+    const ended = reading.then(
+      () => void (this.isBusy = false),
+      () => void (this.isBusy = false),
+    );
+    await within(ended, unwantedMs, () => new Error('it is still being read')).catch(() => undefined);
   }
 
   private async read(from: number, head: number): Promise<Read> {

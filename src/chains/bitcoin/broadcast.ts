@@ -20,7 +20,8 @@ const unusualForm = 'the node does not relay a transaction of this form';
  * Words that are not here may stand for what passes.
  */
 const rejections: readonly Rejection[] = [
-  { pattern: /non-mandatory-script-verify/i, reason: unusualForm, isOfNode: true },
+  // `mempool-…` since Bitcoin Core 30, which checks with its own policy first: it says no more whether the rules of the chain refuse it as well
+  { pattern: /(non-mandatory|mempool)-script-verify/i, reason: unusualForm, isOfNode: true },
   { pattern: /script-verify|failed to validate input|signature/i, reason: 'a signature was refused' },
   // by `-dustrelayfee` of the node
   { pattern: /dust/i, reason: 'an output is too small to be relayed', isOfNode: true },

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isHex } from 'viem';
 import type { Answer } from '../post';
-import { NoAnswer } from '../no-answer';
+import { LimitedRequests, NoAnswer } from '../no-answer';
 import { NodeRefusal } from './refusal';
 
 /** Untyped JSON-RPC: blocks of the seven chains have different fields, which a strict parser would refuse. */
@@ -102,9 +102,6 @@ const toRequest = ({ id, method, params }: Pick<Waiting, 'id' | 'method' | 'para
 /** Of an endpoint that limits requests: what it sends with that is about none of them. */
 const tooManyRequests = 429;
 
-/** One that limits requests, or has failed before it could answer. */
-const saysNothing = (status: number): boolean => status === tooManyRequests || status >= 500;
-
 /** No usable answer to a whole request. */
 class BadStatus extends NoAnswer {
   constructor(
@@ -124,15 +121,16 @@ class BadStatus extends NoAnswer {
 const toErrorOf = (id: number, error: unknown): unknown => (error instanceof BadStatus ? error.about(id) : error);
 
 /**
- * @throws BadStatus without JSON, and with a status that says nothing about the request; NodeRefusal for a JSON-RPC error that answers all of a
+ * @throws LimitedRequests; BadStatus without JSON, and with the status of one that has failed before it could answer; NodeRefusal for a JSON-RPC error that answers all of a
  * request with another status than 200.
  */
 async function exchange(post: Post, body: object): Promise<unknown> {
   const { status, text } = await post(JSON.stringify(body));
   const said = parse(text);
   if (status === 200 && said !== undefined) return said;
-  const refusal = saysNothing(status) || Array.isArray(said) ? null : toRefusal(said as Response | null | undefined);
-  throw refusal ?? new BadStatus(status, status === tooManyRequests ? undefined : said);
+  if (status === tooManyRequests) throw new LimitedRequests(`no result (HTTP ${status})`);
+  const refusal = status >= 500 || Array.isArray(said) ? null : toRefusal(said as Response | null | undefined);
+  throw refusal ?? new BadStatus(status, said);
 }
 
 async function withRetry<T>(work: () => Promise<T>): Promise<T> {

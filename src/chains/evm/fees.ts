@@ -110,8 +110,15 @@ export function planFees(levels: EvmFeeLevels, previous: Hex | null): PlannedFee
   return { maxFeePerGas: max(cap, tip), maxPriorityFeePerGas: tip, gasPrice: null };
 }
 
-/** Whether these fees are above the least that may take the place of `previous`: the levels of the chain have risen. */
-export const isAboveStep = (previous: Hex, next: PlannedFees): boolean => highest(next) > raised(highest(feesIn(previous)));
+/**
+ * Whether these fees are above the least that may take the place of `previous`, in cap or tip: the levels of the chain have risen. A tip may rise
+ * while the base fee falls. `next` is of the kind of `previous`, as planFees makes it.
+ */
+export function isAboveStep(previous: Hex, next: PlannedFees): boolean {
+  const before = feesIn(previous);
+  const isTipAbove = (next.maxPriorityFeePerGas ?? 0n) > raised(before.maxPriorityFeePerGas ?? 0n);
+  return isTipAbove || highest(next) > raised(highest(before));
+}
 
 const bound = (chain: ChainDefinition, token: TokenDefinition, levels: FeeLevels): bigint =>
   boundOf(chain, assumedGas(token), levels);

@@ -280,6 +280,11 @@ describeWithBtcd('the client of a Bitcoin chain', () => {
         'a signature was refused',
       ],
       [
+        -26,
+        'block-script-verify-flag-failed (Script evaluated without error but finished with a false/empty top stack element)',
+        'a signature was refused',
+      ],
+      [
         -25,
         `TX rejected: failed to validate input ab:0 which references output ${outpoint} - not all signatures empty on failed checkmultisig`,
         'a signature was refused',
@@ -304,6 +309,11 @@ describeWithBtcd('the client of a Bitcoin chain', () => {
       [
         -26,
         'non-mandatory-script-verify-flag (Using OP_CODESEPARATOR in non-witness script)',
+        'the node does not relay a transaction of this form',
+      ],
+      [
+        -26,
+        'mempool-script-verify-flag-failed (Using OP_CODESEPARATOR in non-witness script)',
         'the node does not relay a transaction of this form',
       ],
       [-26, 'dust', 'an output is too small to be relayed'],

@@ -286,6 +286,43 @@ describe('on a chain that does not require traces', () => {
     expect([await found(), chainAlarms.details]).toEqual([['7 CONFIRMED'], {}]);
   });
 
+  it('an endpoint that is away since the start is waited for for ten minutes: blocks are then scanned without, which is an alarm, until it is back', async () => {
+    const { anvil, mine, follow, send, balance, alice } = fixture;
+    const { logged, chainAlarms } = newAlarms();
+    let isAway = true;
+    const away = await startRpcProxy(anvil.url, nobody, () =>
+      isAway ? Promise.reject(new Error('away')) : Promise.resolve(undefined),
+    );
+    proxies.push(away);
+    const client = clientAt(await endpoint(nobody, withoutTraces), away.url);
+    // two endpoints that agree are not what this is about
+    Object.assign(client, { compareBlock: undefined });
+    await send(alice, ether);
+    await mine(fixture.chain.confirmations + 1);
+    await follow({ client, chainAlarms, sliceMs: 1_500 });
+    expect([(await balance(alice, 'ETH')).available, logged]).toEqual([0n, ['traces_missing']]);
+    const real = Date.now;
+    let later = 9 * 60_000;
+    const clock = jest.spyOn(Date, 'now').mockImplementation(() => real() + later);
+    try {
+      await follow({ client, chainAlarms, sliceMs: 1_500 });
+      expect((await balance(alice, 'ETH')).available).toBe(0n);
+      later = 10 * 60_000;
+      await follow({ client, chainAlarms, sliceMs: 5_000 });
+      expect([(await balance(alice, 'ETH')).available, logged]).toEqual([
+        ether,
+        ['traces_missing', 'traces_missing', 'deposits_untraced'],
+      ]);
+      isAway = false;
+      later += 60_000;
+      await payThroughContract(7n);
+      await follow({ client, chainAlarms });
+      expect(await found()).toEqual([`${ether} CONFIRMED`, '7 CONFIRMED']);
+    } finally {
+      clock.mockRestore();
+    }
+  });
+
   it('where none of two endpoints has them, as both say, blocks are scanned without, which is an alarm; they are not asked each time', async () => {
     const { mine, follow, send, balance, alice } = fixture;
     let asked = 0;

@@ -20,6 +20,16 @@ afterEach(() => fixture.close());
 
 const ether = parseEther('1');
 
+test('a slice ends within seconds while endpoints hang on the range that is read ahead', async () => {
+  const { mine, follow, client } = fixture;
+  await mine(30);
+  let scans = 0;
+  const scan: typeof client.scan = (...range) => ((scans += 1) > 1 ? new Promise(() => undefined) : client.scan(...range));
+  const hanging = new Proxy(client, { get: (target, name) => (name === 'scan' ? scan : Reflect.get(target, name, target)) });
+  const { nextBlock } = await follow({ client: hanging, sliceMs: 1 });
+  expect([scans, nextBlock]).toEqual([2, 20]);
+}, 30_000);
+
 describe('deposits', () => {
   it('that came before the first start and while everything was down are credited once, at depth', async () => {
     const { send, mint, mine, follow, balance, inbound, alice } = fixture;

@@ -1,4 +1,6 @@
 import type { DataSource, EntityManager } from 'typeorm';
+import { MadeWithdrawals0103 } from '../../../migrations/0103-made-withdrawals';
+import { MarkMadeWithdrawals0104 } from '../../../migrations/0104-mark-made-withdrawals';
 import { getFamily } from '../../../src/chains/families';
 import { formatUnmade } from '../../../src/cli/explain/render';
 import { explainUnmade } from '../../../src/cli/explain/unmade';
@@ -513,6 +515,34 @@ describe('cancelled by an operator', () => {
     await query('update order_comparison set compared_as = $1', [compared?.compared_as]);
     await cancel(txId);
   });
+});
+
+test('no migration waits for one of the tables of a withdrawal while it keeps workers from the other', async () => {
+  const undone = `drop trigger transactions_withdrawal_made on transactions; drop function mark_withdrawal_made();
+    alter table settler_withdrawals drop column is_made`;
+  const runner = fixture.database.createQueryRunner();
+  /** Of locks that a reader or writer of rows waits for. */
+  const locked = async () => {
+    const rows = (await runner.query(
+      `select relation::regclass::text as name from pg_locks
+        where pid = pg_backend_pid() and relation in ('transactions'::regclass, 'settler_withdrawals'::regclass)
+          and mode in ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock') group by 1`,
+    )) as { name: string }[];
+    return rows.map(({ name }) => name);
+  };
+  const found: string[][] = [];
+  try {
+    await runner.query(undone);
+    for (const migration of [new MadeWithdrawals0103(), new MarkMadeWithdrawals0104()]) {
+      await runner.startTransaction();
+      await migration.up(runner);
+      found.push(await locked());
+      await runner.commitTransaction();
+    }
+  } finally {
+    await runner.release();
+  }
+  expect(found).toEqual([['settler_withdrawals'], ['transactions']]);
 });
 
 describe('the database', () => {

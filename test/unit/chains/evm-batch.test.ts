@@ -1,5 +1,5 @@
 import { createBatchedCall, createSingleCall } from '../../../src/chains/evm/batch';
-import { NoAnswer } from '../../../src/chains/no-answer';
+import { LimitedRequests, NoAnswer } from '../../../src/chains/no-answer';
 import type { Answer } from '../../../src/chains/post';
 import { NodeRefusal } from '../../../src/chains/evm/refusal';
 
@@ -73,7 +73,13 @@ test.each([429, 500, 502, 503])(
     const whole = () => ({ id: null, error: { code: 429, message: 'Too many requests' } });
     for (const answer of [said, whole])
       for (const call of [createBatchedCall(node(answer, status).post, 10), createSingleCall(node(answer, status).post)])
-        await expect(call('m', [])).rejects.toEqual(new NoAnswer(`no result (HTTP ${status})`));
+        await call('m', []).then(
+          () => expect('no answer').toBe('a result'),
+          (error: unknown) => {
+            expect(error).toEqual(new NoAnswer(`no result (HTTP ${status})`));
+            expect(error instanceof LimitedRequests).toBe(status === 429);
+          },
+        );
   },
 );
 

@@ -7,6 +7,7 @@ import {
   type EvmFeeLevels,
   gasLimitFrom,
   highestGas,
+  isAboveStep,
   planFees,
 } from '../../../src/chains/evm/fees';
 import { maxSettlementGas, maxSettlementGasAnywhere } from '../../../src/chains/evm/payments/calldata';
@@ -83,6 +84,16 @@ describe('fees', () => {
   it('a replacement follows the market when that has risen more', () => {
     const risen = { ...levels, baseFee: 100n * gwei };
     expect(planFees(risen, unsigned(planFees(levels, null))).maxFeePerGas).toBe(201n * gwei);
+  });
+
+  it('what the chain takes now is above an attempt in cap or in tip, or in neither', () => {
+    const before = unsigned(planFees({ ...levels, baseFee: 50n * gwei, priorityFee: gwei }, null));
+    const isAbove = (baseFee: bigint, priorityFee: bigint) =>
+      isAboveStep(before, planFees({ ...levels, baseFee: baseFee * gwei, priorityFee: priorityFee * gwei }, before));
+    expect([isAbove(20n, 30n), isAbove(90n, 1n), isAbove(50n, 1n), isAbove(20n, 1n)]).toEqual([true, true, false, false]);
+    const old = unsigned(planFees(legacy, null));
+    const next = (gasPrice: bigint) => isAboveStep(old, planFees({ ...legacy, gasPrice: gasPrice * gwei }, old));
+    expect([next(20n), next(10n)]).toEqual([true, false]);
   });
 
   it('a legacy attempt is replaced by a legacy one, even of nothing', () => {

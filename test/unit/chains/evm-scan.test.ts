@@ -1,5 +1,6 @@
 import { numberToHex, pad } from 'viem';
 import type { EndpointFault } from '../../../src/chains/endpoints';
+import { DoubtfulRefusal } from '../../../src/chains/evm/batch';
 import { NodeRefusal, type RpcCall } from '../../../src/chains/evm/rpc';
 import { scanBlocks } from '../../../src/chains/evm/scan/scan';
 import { transferTopic } from '../../../src/chains/evm/rpc-types';
@@ -246,10 +247,21 @@ describe('scan', () => {
       'trace_block is not available on the Free tier - upgrade to Pay As You Go, or Enterprise for access.',
     ],
     ['the method (proxyd of OP Labs)', -32001, 'rpc method is not whitelisted'],
+    ['the method (EIP-1474)', -32004, 'Method not supported'],
+    ['the method (EIP-1474)', -32004, 'the method trace_block is not supported'],
+    ['the method (Infura)', -32000, 'the method trace_block does not exist/is not available'],
+    ['the method (1RPC)', -32600, 'Method trace_block not allowed'],
+    ['the method (dRPC)', 35, 'method is not available on freetier, please upgrade to paid tier'],
   ])('takes an endpoint for one without traces that lacks %s: %d %s', async (_, code, message) => {
     const { call } = node({ trace_block: () => Promise.reject(new NodeRefusal(code, message)) });
-    const { untraced } = await scanBlocks(call, untracing, { from: 1, to: 1 }, () => Promise.resolve(new Set()), new Map());
-    expect(untraced).toEqual({ from: 1, to: 1 });
+    // with the status of a failure too, where it names the call
+    const doubtful = node({
+      trace_block: () => Promise.reject(new DoubtfulRefusal('no result (HTTP 403)', new NodeRefusal(code, message))),
+    });
+    for (const asked of [call, doubtful.call]) {
+      const { untraced } = await scanBlocks(asked, untracing, { from: 1, to: 1 }, () => Promise.resolve(new Set()), new Map());
+      expect(untraced).toEqual({ from: 1, to: 1 });
+    }
   });
 
   it.each<[string, () => unknown]>([
@@ -265,6 +277,12 @@ describe('scan', () => {
       () => Promise.reject(new NodeRefusal(-32600, 'method trace_block is not allowed at this rate')),
     ],
     ['a code that has several meanings', () => Promise.reject(new NodeRefusal(-32004, 'block not available'))],
+    ['the same', () => Promise.reject(new NodeRefusal(-32004, 'method trace_block is not available right now'))],
+    ['a chain that is not granted', () => Promise.reject(new NodeRefusal(35, 'chain is not available on freetier'))],
+    [
+      'a failure that names the call',
+      () => Promise.reject(new DoubtfulRefusal('no result (HTTP 503)', new NodeRefusal(-32000, 'backend is away'))),
+    ],
     ['another one', () => Promise.reject(new NodeRefusal(-32604, 'Record not found'))],
     ['an invalid request', () => Promise.reject(new NodeRefusal(-32600, 'Invalid Request'))],
     ['no answer', () => Promise.reject(new Error('no response in time'))],

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { NotEstimated } from '../../../src/chains/endpoints';
-import { NoAnswer } from '../../../src/chains/no-answer';
+import { LimitedRequests, NoAnswer } from '../../../src/chains/no-answer';
 import { Paces } from '../../../src/chains/request-rate';
 import { TronChainClient } from '../../../src/chains/tron/client';
 import { TronNode } from '../../../src/chains/tron/node';
@@ -47,6 +47,13 @@ test('while a node does not answer what a token transfer would take, and answers
   const asked = prepareTransfer(node, tronDefinition(), pay(to().address, 1n, usdt));
   await expect(asked).rejects.toThrow(NotEstimated);
   await expect(asked).rejects.toThrow('none says what this transaction takes: no response in time');
+});
+
+test('while a node limits requests, and answers the rest: that passes, and nobody is told', async () => {
+  const node = new TronNode(tronDefinition(), `${chain.url}?rate=1000`, 1, clockOf(chain), new Paces());
+  node.call = () => Promise.reject(new LimitedRequests('too many requests wait for the endpoint'));
+  const asked = prepareTransfer(node, tronDefinition(), pay(to().address, 1n, usdt));
+  await expect(asked).rejects.toThrow(LimitedRequests);
 });
 
 describe('TRX', () => {

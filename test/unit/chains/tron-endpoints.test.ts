@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { TronChainClient } from '../../../src/chains/tron/client';
 import { TronNode } from '../../../src/chains/tron/node';
+import { LimitedRequests } from '../../../src/chains/no-answer';
 import { Pace } from '../../../src/chains/pace';
 import { Paces } from '../../../src/chains/request-rate';
 import { parseEndpoint } from '../../../src/chains/tron/url';
@@ -83,7 +84,9 @@ describe('requests', () => {
   test('that would wait too long are refused', async () => {
     const pace = new Pace(1, () => 0).turns();
     pace.pause(15_001);
-    await expect(pace.wait()).rejects.toThrow('too many requests wait');
+    const refused: unknown = await pace.wait().catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(LimitedRequests);
+    expect(refused).toMatchObject({ message: 'too many requests wait for the endpoint' });
   });
 
   test('wait no longer when the clock of the machine is set back', async () => {

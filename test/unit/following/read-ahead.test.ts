@@ -102,3 +102,31 @@ test('a look-up that fails ends the reading, and nothing is thrown where nobody 
   await reader.end();
   await expect(reader.take(21, head)).rejects.toThrow('no database');
 });
+
+test('what is not wanted any more and hangs is waited for for three seconds, and nothing is begun beside it', async () => {
+  const { reader, asked, answer, most } = open();
+  reader.begin(21, head);
+  await new Promise(setImmediate);
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'performance'] });
+  // the range before was not stored
+  const taken = reader.take(1, head);
+  try {
+    await jest.advanceTimersByTimeAsync(2_999);
+    expect(asked).toEqual(['21 to 40']);
+    await jest.advanceTimersByTimeAsync(1);
+  } finally {
+    jest.useRealTimers();
+  }
+  await new Promise(setImmediate);
+  expect(asked).toEqual(['21 to 40', '1 to 20']);
+  reader.begin(21, head);
+  await new Promise(setImmediate);
+  expect([asked.length, most()]).toEqual([2, 2]);
+  // the one that hung, then the one that is wanted
+  await answer(40);
+  await answer(20);
+  expect((await taken).scannedTo).toBe(20);
+  reader.begin(21, head);
+  await new Promise(setImmediate);
+  expect(asked).toEqual(['21 to 40', '1 to 20', '21 to 40']);
+});

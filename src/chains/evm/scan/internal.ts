@@ -1,5 +1,6 @@
 import type { ChainDefinition, Hex } from '../../types';
 import { EndpointFault } from '../../endpoints';
+import { DoubtfulRefusal } from '../batch';
 import { NodeRefusal, type RpcCall } from '../rpc';
 import type { RpcBlock, RpcTrace, RpcTransaction } from '../rpc-types';
 import { type Candidate, isPayment } from './candidates';
@@ -78,15 +79,31 @@ const isExecuted = ({ gas, gasPrice }: RpcTransaction): boolean => BigInt(gas) >
 
 /** JSON-RPC 2.0: method not found. */
 const missingCode = -32601;
-/** How else the method is denied, by code, which may have other meanings: Alchemy, OP Labs' proxyd, Besu. */
+/**
+ * How else the method is denied, by code, which may have other meanings: "method not supported" by EIP-1474, unless the words are about a block or
+ * the moment; Infura, before it took -32601; Alchemy and 1RPC; OP Labs' proxyd; Besu; dRPC, which says the same of whole chains.
+ */
 const missingWords = new Map([
-  [-32600, new RegExp(`^(unsupported method: ${method}\\b|${method} is not available on the \\w+ tier\\b)`, 'i')],
+  [-32004, /^(?!.*\b(block|header|state|data|transaction|now|moment|temporarily|later|again|rate|limit)\b)/is],
+  [-32000, new RegExp(`^the method ${method} does not exist ?/ ?is not available\\.?$`, 'i')],
+  [
+    -32600,
+    new RegExp(
+      `^(unsupported method: ${method}\\b|${method} is not available on the \\w+ tier\\b|method ${method} not allowed$)`,
+      'i',
+    ),
+  ],
   [-32001, /^rpc method is not whitelisted$/i],
   [-32604, /^method not enabled$/i],
+  [35, /^method is not available on freetier\b/i],
 ]);
 
-const isMissingMethod = (error: unknown): boolean =>
-  error instanceof NodeRefusal && (error.code === missingCode || missingWords.get(error.code)?.test(error.nodeMessage) === true);
+/** Also with the HTTP status of a failure (dRPC 400, Base 403), where it names this very call. */
+function isMissingMethod(error: unknown): boolean {
+  const refusal = error instanceof DoubtfulRefusal ? error.refusal : error;
+  if (!(refusal instanceof NodeRefusal)) return false;
+  return refusal.code === missingCode || missingWords.get(refusal.code)?.test(refusal.nodeMessage) === true;
+}
 
 function inBlock(block: RpcBlock, traces: RpcTrace[]): Candidate[] {
   const byTransaction = new Map<Hex, RpcTrace[]>();
