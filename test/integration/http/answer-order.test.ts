@@ -52,12 +52,12 @@ async function exchange(...parts: string[]): Promise<string> {
   let text = '';
   socket.on('data', (data) => (text += data.toString())).on('error', () => undefined);
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
-  // the server may have closed its half only: what is sent to a connection that it has destroyed is answered with a reset
-  const knocking = setInterval(() => void (socket.readableEnded && socket.write('x')), 50);
   for (const part of parts) {
     socket.write(part);
     await delay(50);
   }
+  // the server may have closed its half only: what is sent to a connection that it has destroyed is answered with a reset
+  const knocking = setInterval(() => void (socket.readableEnded && socket.write('x')), 50);
   await Promise.race([closed, delay(9_000, undefined, { ref: false })]);
   clearInterval(knocking);
   socket.destroy();
