@@ -49,8 +49,8 @@ function stopReading(socket: Socket): void {
 /** The requests of connections that have not been answered yet. */
 export class OpenRequests {
   private readonly unanswered = new WeakMap<Socket, Set<ServerResponse>>();
-  private readonly newest = new WeakMap<Socket, IncomingMessage>();
-  /** Connections that have sent too many. */
+  private readonly newest = new WeakMap<Socket, ServerResponse>();
+  /** Connections of which nothing more is read: they have sent too many requests, or one that cannot be read. */
   private readonly refused = new WeakSet<Socket>();
   /** Resolved once the newest request is answered. */
   private readonly turns = new WeakMap<Socket, Promise<void>>();
@@ -69,7 +69,7 @@ export class OpenRequests {
     const close = socket.destroySoon.bind(socket);
     // what Node calls after an answer with "Connection: close"
     socket.destroySoon = () => {
-      if (this.newest.get(socket)?.complete !== false && !this.refused.has(socket)) return close();
+      if (this.newest.get(socket)?.req.complete !== false && !this.refused.has(socket)) return close();
       socket.end();
       // Node begins to discard the rest within this turn of the event loop
       setImmediate(() => socket.pause());
@@ -104,7 +104,7 @@ export class OpenRequests {
       return 'beyond';
     }
     const unanswered = this.unansweredOf(socket).add(response);
-    this.newest.set(socket, request);
+    this.newest.set(socket, response);
     this.connections.use(socket);
     response.once('close', () => {
       unanswered.delete(response);
@@ -119,17 +119,26 @@ export class OpenRequests {
 
   /**
    * Ends a connection whose last request cannot be read, as soon as the complete ones before it are answered (RFC 9112, section 9.3.2).
-   * Nothing more is read. One whose answer to the last request has begun is destroyed: a second answer would be taken for a part of it.
+   * Nothing more is read, and no other request of it is begun.
+   * @param refuse answers the last request; not called when that has been answered already, wholly or in part
    */
-  afterEarlier(socket: Socket, end: () => void): void {
-    const unanswered = [...this.unansweredOf(socket)];
-    const earlier = unanswered.filter(({ req }) => req.complete).at(-1);
-    if (earlier) {
-      this.refused.add(socket);
-      stopReading(socket);
-      earlier.once('close', end);
-    } else if (unanswered.some(({ headersSent }) => headersSent)) socket.destroy();
-    else end();
+  afterEarlier(socket: Socket, refuse: () => void): void {
+    this.refused.add(socket);
+    stopReading(socket);
+    const earlier = [...this.unansweredOf(socket)].filter(({ req }) => req.complete).at(-1);
+    if (earlier) earlier.once('close', () => this.endLast(socket, refuse));
+    else this.endLast(socket, refuse);
+  }
+
+  private endLast(socket: Socket, refuse: () => void): void {
+    const last = this.newest.get(socket);
+    // what cannot be read comes after the newest request, if that is complete
+    if (!last?.headersSent || last.req.complete) return refuse();
+    // a second answer would be taken for a part of the first one, or for that to the next request
+    if (!last.writableEnded) return void socket.destroy();
+    if (!socket.writable) return;
+    socket.end();
+    closeSoon(socket, this.limits.linger);
   }
 
   /**
