@@ -48,7 +48,7 @@ export async function observeTransfer(
   const included = states.filter((status): status is Included => status.state === 'included');
   if (included.length > 0) {
     const seen: ChainObservation[] = [];
-    // a proof was false: its transfer ends once nothing else of it may be executed, which nobody asks afterwards
+    // a proof was false: its transfer ends once nothing else of it may be executed, for which the follower asks again (observations.ts)
     if (included.some(({ attempt }) => isAgainstProof(attempts.get(attempt)))) await storeProofs(manager, txId, states);
     // more than one, where a proof was false: what each has done is stored, and whether the endpoints agree
     for (const status of included)

@@ -27,7 +27,7 @@ import { alarmTwice, combine, findRival, freezeHeld, mayBeBooked, noteBooked, to
  * WAITING when no attempt is included any more, since a reorganisation has taken the inclusion back, and until the follower has
  * scanned as many blocks as the end needs: the transfer's confirmations, finality for what was not executed or has not had its effect. That
  * every endpoint has to have shown too (agree-on-end.ts); where only one is configured, an operator is asked about what has moved nothing.
- * What was executed twice, or still may be, is parked and its account frozen; it is booked by itself once all of it is final.
+ * What was executed twice, or still may be, is parked and its account frozen; it ends by itself once all of it is final.
  */
 export function settleTransfer(
   { database, registry, log }: TransferDependencies,

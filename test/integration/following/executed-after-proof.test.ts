@@ -89,13 +89,13 @@ test('a proof against an attempt that is included ends nothing: the transfer is 
 describe('executed although it was proven impossible, and issued again on that proof', () => {
   const settle = (txId: string) => fixture.ledger.settleTransfer({ txId });
   /** The first attempt is in a block, and the second one, which was issued since the first was "impossible", in none. */
-  const reissued = async () => {
+  const reissued = async (depth = fixture.chain.finalityDepth) => {
     const txId = await begin();
     await prove(txId);
     fixture.toy.fee *= 2n;
     await fixture.sign(txId, 2, 'reissue');
     await execute(txId, 1);
-    await fixture.mine(fixture.chain.finalityDepth);
+    await fixture.mine(depth - 1);
     await follow();
     return txId;
   };
@@ -109,12 +109,14 @@ describe('executed although it was proven impossible, and issued again on that p
     );
   const told = (reason: RegExp) => ({ status: 'NEEDS_ATTENTION', code: 'internal_error', reason: expect.stringMatching(reason) });
 
-  test('it does not end before the other one can be executed no more, as the chain is asked again', async () => {
-    const txId = await reissued();
+  test('it does not end before the other one can be executed no more, about which the follower asks the chain', async () => {
+    const txId = await reissued(fixture.chain.confirmations);
     for (let times = 0; times < 2; times += 1) expect(await settle(txId)).toMatchObject(told(/attempt 2 may be executed too$/));
     expect(await fixture.transaction(txId)).toMatchObject({ status: 'NEEDS_ATTENTION', ended_at: null });
     expect(await frozen()).toMatch(txId);
-    expect(await fixture.onChain.observe({ txId })).toMatchObject({ state: 'confirmed' });
+    await fixture.mine(fixture.chain.finalityDepth);
+    await follow();
+    expect(fixture.signals.at(-1)).toMatchObject({ txId, observation: { state: 'confirmed' } });
     expect(await settle(txId)).toMatchObject({ status: 'CONFIRMED' });
     expect(await verifyLedger(fixture.database.manager)).toEqual([]);
   });
@@ -134,7 +136,6 @@ describe('executed although it was proven impossible, and issued again on that p
 
   test('one without a proof that is executed after the end is reported, in whatever block', async () => {
     const txId = await reissued();
-    await fixture.onChain.observe({ txId });
     expect(await settle(txId)).toMatchObject({ status: 'CONFIRMED' });
     expect(await falseProofs()).toEqual([]);
     await fixture.database.query(`begin; set local session_replication_role = replica;
