@@ -54,8 +54,12 @@ const chargedOtherwise = `
      and a.fee <> (select coalesce(sum(e.amount), 0) from ledger_postings p join ledger_entries e using (posting_id)
                     where p.tx_id = g.tx_id and e.bucket = 'FEES') limit ${limit}`;
 
-/** Ended on a proof that an attempt is impossible, unlocked or by another attempt, and the chain has included that attempt, which is not booked. */
+/**
+ * An attempt was executed although it had been proven impossible, and the chain has included one, it or what was issued on that proof, which is
+ * neither what the end names nor booked with it.
+ */
 const executedAfterProof = `
-  select distinct t.tx_id from transfer_attempts a join transactions t on t.tx_id = a.tx_id
-   where a.chain = $1 and a.impossible_proof is not null and a.block_number is not null
-     and not a.is_booked and t.ended_at is not null and t.block_hash is distinct from a.block_hash limit ${limit}`;
+  select distinct t.tx_id from transfer_attempts p join transactions t on t.tx_id = p.tx_id join transfer_attempts a on a.tx_id = p.tx_id
+   where p.chain = $1 and p.impossible_proof is not null and p.block_number is not null
+     and a.block_number is not null and not a.is_booked and t.ended_at is not null
+     and (a.included_id, a.block_hash) is distinct from (t.tx_hash, t.block_hash) limit ${limit}`;

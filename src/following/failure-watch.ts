@@ -20,7 +20,8 @@ interface Said {
 /**
  * What was reverted, cancelled, or executed without the effect that was asked for ends as FAILED for good. What it did was read near the head
  * and from one endpoint, which may have shown a receipt without its logs: when it is final the chain is asked once more, and every endpoint
- * has to show the same. The answer is stored with the attempt: what is agreed there is not asked about again.
+ * has to show the same. The answer is stored with the attempt: what is agreed there is not asked about again. So is what was executed on a false
+ * proof of impossibility, until nothing else of its transaction can be executed.
  */
 export class FailureWatch {
   /** By inclusion. */

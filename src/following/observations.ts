@@ -21,12 +21,17 @@ interface IncludedRow {
   required_confirmations: number;
   /** Its workflow may do more than wait for this attempt. */
   is_told: boolean;
+  /** It was executed although it had been proven impossible, and another attempt may be executed too. */
+  has_rival: boolean;
 }
 
 /** What workflows wait for, by transaction. */
 interface Awaited {
   observations: Map<string, ChainObservation>;
-  /** Of those that are confirmed: they would end as FAILED, which every endpoint has to show first. */
+  /**
+   * Of those that are confirmed: they would end as FAILED, which every endpoint has to show first, or they end once the chain shows that no other
+   * attempt can be executed. The chain is asked about them again.
+   */
   unagreed: string[];
 }
 
@@ -44,7 +49,9 @@ export async function findAwaited(
   const rows = await manager.query<IncludedRow[]>(
     `select t.tx_id, a.included_id, a.block_number, a.kind, a.success, a.debited, a.received, a.agreed_by,
             t.is_held, t.contract_address, t.transaction_type, t.amount, t.required_confirmations,
-            t.status <> 'SUBMITTED' or exists (select from transfer_attempts o where o.tx_id = t.tx_id and o.attempt <> a.attempt) as is_told
+            t.status <> 'SUBMITTED' or exists (select from transfer_attempts o where o.tx_id = t.tx_id and o.attempt <> a.attempt) as is_told,
+            case when a.impossible_proof is null then false else exists (select from transfer_attempts o
+                   where o.tx_id = t.tx_id and o.block_number is null and not is_proven_impossible(o)) end as has_rival
        from transactions t join transfer_attempts a on a.tx_id = t.tx_id and a.block_number <= $2
         and not ${isContradicted}
       where t.chain = $1 and t.ended_at is null and t.status in ('SIGNING', 'SUBMITTED', 'NEEDS_ATTENTION')
@@ -61,7 +68,8 @@ export async function findAwaited(
     const state = isConfirmed ? 'confirmed' : 'included';
     const blockNumber = Number(row.block_number);
     awaited.observations.set(row.tx_id, { state, hash: row.included_id, blockNumber, confirmations });
-    if (isConfirmed && (row.agreed_by ?? 0) < endpointsNeeded(asked, outcome)) awaited.unagreed.push(row.tx_id);
+    if (isConfirmed && (row.has_rival || (row.agreed_by ?? 0) < endpointsNeeded(asked, outcome)))
+      awaited.unagreed.push(row.tx_id);
   }
   return awaited;
 }

@@ -96,7 +96,9 @@ export const checks: Check[] = [
             from transactions t
             left join moved m on m.tx_id = t.tx_id and m.symbol = t.token_symbol
             left join lateral (
-              select sum(case when i.success and i.kind <> 'cancellation' then coalesce(i.debited, t.amount) else 0 end) as debited
+              -- as debitedBy in src/transfers/end/settle.ts
+              select sum(case when i.success and i.kind <> 'cancellation' then coalesce(
+                           nullif(greatest(coalesce(i.debited, case when t.contract_address is null then t.amount end), 0), 0), i.received, 0) else 0 end) as debited
                 from (select distinct on (b.included_id) b.* from transfer_attempts b
                        where b.tx_id = t.tx_id and (b.included_id = t.tx_hash or b.is_booked)) i) a on true
             cross join lateral (select case
@@ -146,9 +148,11 @@ export const checks: Check[] = [
   },
   {
     name: 'no transfer has ended on a false proof of impossibility',
+    // the one that ended it may be the one that had the proof: what was issued on that proof is then in a block beside it
     sql: `select a.tx_id || ' attempt ' || a.attempt || ' ' || t.status as subject, 'in no block' as expected, a.included_id || ' in block ' || a.block_number as actual
             from transfer_attempts a join transactions t using (tx_id)
-           where a.impossible_proof is not null and a.block_number is not null and not a.is_booked and t.ended_at is not null and t.block_hash is distinct from a.block_hash`,
+           where a.block_number is not null and not a.is_booked and t.ended_at is not null and (a.included_id, a.block_hash) is distinct from (t.tx_hash, t.block_hash)
+             and exists (select from transfer_attempts p where p.tx_id = a.tx_id and p.impossible_proof is not null and p.block_number is not null)`,
   },
   {
     name: 'no deposit is stored twice',

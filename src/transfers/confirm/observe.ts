@@ -1,3 +1,4 @@
+import type { EntityManager } from 'typeorm';
 import type { AttemptStatus, ChainClient } from '../../chains/chain-client';
 import { createFindOrigins } from '../../chains/origins';
 import { findReservations } from '../../chains/reservations';
@@ -8,7 +9,7 @@ import { inTransaction } from '../../platform/database';
 import { GatewayError } from '../../platform/errors';
 import type { TransactionEntity } from '../../transactions/entity';
 import { findTransaction } from '../../transactions/state';
-import type { Attempts } from '../attempts';
+import type { Attempt, Attempts } from '../attempts';
 import { loadAttempts } from '../load-attempts';
 import { type ChainDependencies, getClient, type ObserveDependencies } from '../dependencies';
 import { destinationBlacklisted } from '../destination';
@@ -47,15 +48,15 @@ export async function observeTransfer(
   const included = states.filter((status): status is Included => status.state === 'included');
   if (included.length > 0) {
     const seen: ChainObservation[] = [];
+    // a proof was false: its transfer ends once nothing else of it may be executed, for which the follower asks again (observations.ts)
+    if (included.some(({ attempt }) => isAgainstProof(attempts.get(attempt)))) await storeProofs(manager, txId, states);
     // more than one, where a proof was false: what each has done is stored, and whether the endpoints agree
     for (const status of included)
       seen.push(await recordInclusion(deps, { transfer, intent, attempt: attempts.get(status.attempt) }, status));
     return ['confirmed', 'included'].flatMap((state) => seen.find((one) => one.state === state) ?? [])[0] ?? absent;
   }
 
-  for (const status of states) {
-    if (status.state === 'impossible') await storeProof(manager, txId, status.attempt, status.proof);
-  }
+  await storeProofs(manager, txId, states);
   const unagreed = states.filter((status) => status.state === 'absent' && status.isUnagreed);
   for (const { attempt } of unagreed) alarmUnagreed(deps, transfer, attempt);
   const isBehind = (await findUnexecutedBefore(manager, txId)) !== undefined;
@@ -76,6 +77,14 @@ export async function observeTransfer(
   // what may be executed without that is not waited for
   const isUnfunded = states.every((status) => status.state === 'impossible' || (status.state === 'absent' && status.isUnfunded));
   return { ...waiting, ...(isUnfunded && states.length > 0 && { isUnfunded }) };
+}
+
+const isAgainstProof = ({ impossibleProof, isProofDoubted }: Attempt): boolean => impossibleProof !== null || isProofDoubted;
+
+async function storeProofs(manager: EntityManager, txId: string, states: AttemptStatus[]): Promise<void> {
+  for (const status of states) {
+    if (status.state === 'impossible') await storeProof(manager, txId, status.attempt, status.proof);
+  }
 }
 
 /** An endpoint that is out for good is otherwise not noticed: the transfer waits for it, and no call fails. */

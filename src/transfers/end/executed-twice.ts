@@ -9,16 +9,40 @@ import { findHeldAccountsForUpdate } from '../hold';
 
 const alert: AlertName = 'transfer_executed_twice';
 
-/** A proof of impossibility was false. What is told to the operator names every transaction of the chain. */
-export const toTwiceReason = (inclusions: readonly Inclusion[]): string =>
-  `${inclusions.length === 2 ? 'Two' : inclusions.length} attempts are included: ${inclusions.map(({ hash }) => hash).join(', ')}`;
+/**
+ * An attempt that may be executed beside these: it spends nothing that they spend, and is either in a block that does not count yet or, since
+ * one of them was executed although it had been proven impossible, was issued on a false proof and is not proven impossible itself. null: none.
+ */
+export async function findRival(manager: EntityManager, txId: string, inclusions: readonly Inclusion[]): Promise<number | null> {
+  const [found] = await manager.query<{ attempt: number }[]>(
+    `with included as (select * from transfer_attempts where tx_id = $1 and included_id = any($2::text[]))
+     select b.attempt from transfer_attempts b
+      where b.tx_id = $1 and coalesce(b.included_id <> all($2::text[]), true)
+        and (b.block_number is not null
+          or not is_proven_impossible(b) and exists (select from included i where i.impossible_proof is not null))
+        and not exists (select from included i join attempt_reservations r on r.tx_id = i.tx_id and r.attempt = i.attempt
+              join attempt_reservations o on o.tx_id = r.tx_id and o.reservation_id = r.reservation_id where o.attempt = b.attempt)
+      order by b.attempt limit 1`,
+    [txId, inclusions.map(({ hash }) => hash)],
+  );
+  return found?.attempt ?? null;
+}
+
+/** A proof of impossibility was false. What is told to the operator names every transaction of the chain. `rival`: see findRival. */
+export function toTwiceReason(inclusions: readonly Inclusion[], rival: number | null): string {
+  const hashes = inclusions.map(({ hash }) => hash).join(', ');
+  const { length: count } = inclusions;
+  const included = count === 1 ? 'An attempt is included' : `${count === 2 ? 'Two' : count} attempts are included`;
+  return `${included}: ${hashes}${rival === null ? '' : `; attempt ${rival} may be executed too`}`;
+}
 
 /**
- * Whether what the chain has done is booked now: an operator was told of just these transactions before, each of them is in a block that is
- * final, and the endpoints have shown of each what is asked of one that is included alone.
+ * Whether what the chain has done is booked now: just these transactions are on record as the reason for which the transfer is parked (the
+ * operator was told, and its account is frozen), each of them is in a block that is final, and the endpoints have shown of each what is asked
+ * of one that is included alone. Nobody has to agree: what is final is booked as the chain shows it.
  */
 export function mayBeBooked(transfer: TransactionEntity, inclusions: readonly Inclusion[], chain: ChainDefinition): boolean {
-  const isTold = transfer.status === 'NEEDS_ATTENTION' && transfer.failureMessage === toTwiceReason(inclusions);
+  const isTold = transfer.status === 'NEEDS_ATTENTION' && transfer.failureMessage === toTwiceReason(inclusions, null);
   const needed = BigInt(Math.max(transfer.requiredConfirmations, chain.finalityDepth));
   return isTold && inclusions.every((one) => one.depth >= needed && (one.agreedBy ?? 0) >= endpointsNeeded(transfer, one));
 }
@@ -29,10 +53,7 @@ export function combine(transfer: TransactionEntity, inclusions: readonly [Inclu
   return { ...named, fee: inclusions.reduce((sum, { fee }) => sum + fee, 0n) };
 }
 
-/**
- * Notes with the others that the end has posted them too. Nothing leaves the account before an operator has examined why both could be executed:
- * it is frozen.
- */
+/** Notes with the others that the end has posted them too; migrations/0102 takes it within the database transaction of that end alone. */
 export async function noteBooked(
   manager: EntityManager,
   transfer: TransactionEntity,
@@ -45,14 +66,20 @@ export async function noteBooked(
     txId,
     others,
   ]);
-  if (transfer.isHeld) {
-    const { token, native } = await findHeldAccountsForUpdate(manager, transfer);
-    await manager.query(
-      'update ledger_accounts set frozen_reason = coalesce(frozen_reason, $2) where ledger_account_id = any($1::uuid[])',
-      [[token.ledgerAccountId, native.ledgerAccountId], `transfer ${txId} was executed twice`],
-    );
-  }
-  log.error({ alert, tx_id: txId, chain }, `${toTwiceReason(inclusions)}; all of them are booked`);
+  log.error({ alert, tx_id: txId, chain }, `${toTwiceReason(inclusions, null)}; all of them are booked`);
+}
+
+/**
+ * Nothing leaves the account before an operator has examined why both could be executed. Call it before the transfer is parked: ledger accounts
+ * are locked before the counters that a change of state writes. A settlement holds nothing, and its settler goes on.
+ */
+export async function freezeHeld(manager: EntityManager, transfer: TransactionEntity): Promise<void> {
+  if (!transfer.isHeld) return;
+  const { token, native } = await findHeldAccountsForUpdate(manager, transfer);
+  await manager.query(
+    'update ledger_accounts set frozen_reason = coalesce(frozen_reason, $2) where ledger_account_id = any($1::uuid[])',
+    [[token.ledgerAccountId, native.ledgerAccountId], `transfer ${transfer.txId} may have been executed twice`],
+  );
 }
 
 /** Before an operator is told. */

@@ -18,7 +18,7 @@ import { reasonToStop } from '../operate/cancellation-reason';
 import { park } from '../operate/park';
 import type { TransferDependencies } from '../dependencies';
 import { findHoldForUpdate, repayFromHold } from '../hold';
-import { alarmTwice, combine, mayBeBooked, noteBooked, toTwiceReason } from './executed-twice';
+import { alarmTwice, combine, findRival, freezeHeld, mayBeBooked, noteBooked, toTwiceReason } from './executed-twice';
 
 /**
  * Ends an executed transfer by what the chain shows to have happened, not by what was asked for: posts the debited amount and the
@@ -27,7 +27,7 @@ import { alarmTwice, combine, mayBeBooked, noteBooked, toTwiceReason } from './e
  * WAITING when no attempt is included any more, since a reorganisation has taken the inclusion back, and until the follower has
  * scanned as many blocks as the end needs: the transfer's confirmations, finality for what was not executed or has not had its effect. That
  * every endpoint has to have shown too (agree-on-end.ts); where only one is configured, an operator is asked about what has moved nothing.
- * What was executed twice waits for an operator, and is booked by the retry once all of it is final.
+ * What was executed twice, or still may be, is parked and its account frozen; it ends by itself once all of it is final.
  */
 export function settleTransfer(
   { database, registry, log }: TransferDependencies,
@@ -38,11 +38,13 @@ export function settleTransfer(
     if (isEnded(transfer)) return ended(transfer);
     // the follower must not take the inclusion back before the end is committed
     await lockAttempts(manager, txId);
-    const { inclusions } = await loadAttempts(manager, txId);
-    const [inclusion, ...others] = inclusions;
+    const attempts = await loadAttempts(manager, txId);
+    const [inclusion, ...others] = attempts.inclusions;
     if (!inclusion) return waiting('No attempt is included any more');
     const chain = registry.get(transfer.chain);
-    if (others.length > 0) return endExecutedTwice(manager, { transfer, chain, inclusions: [inclusion, ...others] }, log);
+    const inclusions: [Inclusion, ...Inclusion[]] = [inclusion, ...others];
+    const rival = attempts.all.length > 1 ? await findRival(manager, txId, inclusions) : null;
+    if (others.length > 0 || rival !== null) return endExecutedTwice(manager, { transfer, chain, inclusions, rival }, log);
 
     const needed = depthOfEnd(transfer, inclusion, chain.finalityDepth);
     if (inclusion.depth < BigInt(needed)) return waiting(`${inclusion.hash} ends the transfer ${needed} blocks deep`);
@@ -127,6 +129,12 @@ function outcome(transfer: TransactionEntity, inclusion: Inclusion): SettleResul
   return { status: 'CONFIRMED', code: null, reason: shortfall };
 }
 
+interface ExecutedTwice extends Pick<Executed, 'transfer' | 'chain'> {
+  inclusions: [Inclusion, ...Inclusion[]];
+  /** An attempt that may be executed beside them. */
+  rival: number | null;
+}
+
 type ParkLog = TransferDependencies['log'];
 
 const waiting = (reason: string): SettleResult => ({ status: 'WAITING', code: null, reason });
@@ -145,24 +153,26 @@ async function parkUnproven(
 }
 
 /**
- * Money may have moved twice: a proof of impossibility was false. Nothing is posted before an operator was told of it; what is final then is
- * booked as the chain shows it, whatever it takes, since it has left. A retry ends it.
+ * Money may have moved twice: a proof of impossibility was false. The first time it is parked and its account frozen, and an operator is told.
+ * The next call (the follower's next signal, or a retry) books all of it as the chain shows it, once it is final and nothing else of the transfer
+ * may be executed, whatever it takes, since it has left: there is nothing to decide about that. What an operator has to examine is why.
  */
 async function endExecutedTwice(
   manager: EntityManager,
-  { transfer, chain, inclusions }: Pick<Executed, 'transfer' | 'chain'> & { inclusions: [Inclusion, ...Inclusion[]] },
+  { transfer, chain, inclusions, rival }: ExecutedTwice,
   log: ParkLog & AlertLog,
 ): Promise<SettleResult> {
-  if (mayBeBooked(transfer, inclusions, chain)) {
+  if (rival === null && mayBeBooked(transfer, inclusions, chain)) {
     const named = combine(transfer, inclusions);
     const debited = inclusions.reduce((sum, one) => sum + debitedBy(transfer, one), 0n);
     const result = await end(manager, { transfer, chain, inclusion: named, debited }, log);
     await noteBooked(manager, transfer, { named, inclusions }, log);
     return result;
   }
-  const reason = toTwiceReason(inclusions);
+  const reason = toTwiceReason(inclusions, rival);
   alarmTwice(log, transfer, reason);
   const code = 'internal_error';
+  await freezeHeld(manager, transfer);
   await park(manager, transfer, { code, reason }, log);
   return { status: 'NEEDS_ATTENTION', code, reason };
 }

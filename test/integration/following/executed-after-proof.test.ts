@@ -85,3 +85,64 @@ test('a proof against an attempt that is included ends nothing: the transfer is 
   expect(await follow()).toEqual([]);
   expect(await verifyLedger(fixture.database.manager)).toEqual([]);
 });
+
+describe('executed although it was proven impossible, and issued again on that proof', () => {
+  const settle = (txId: string) => fixture.ledger.settleTransfer({ txId });
+  /** The first attempt is in a block, and the second one, which was issued since the first was "impossible", in none. */
+  const reissued = async (depth = fixture.chain.finalityDepth) => {
+    const txId = await begin();
+    await prove(txId);
+    fixture.toy.fee *= 2n;
+    await fixture.sign(txId, 2, 'reissue');
+    await execute(txId, 1);
+    await fixture.mine(depth - 1);
+    await follow();
+    return txId;
+  };
+  /** As if it spent other outputs. `ahead`: blocks above the scanned ones; null: in the block of the first. */
+  const includeSecond = (txId: string, ahead: number | null) =>
+    fixture.database.query(
+      `update transfer_attempts b set included_id = b.tx_hash, success = true, fee = a.fee, debited = a.debited, received = a.received, agreed_by = 2,
+              block_number = coalesce(c.next_block + $2 - 1, a.block_number), block_hash = case when $2::bigint is null then a.block_hash else 'ahead' end
+         from transfer_attempts a join chain_cursors c using (chain) where a.tx_id = b.tx_id and a.attempt = 1 and b.tx_id = $1 and b.attempt = 2`,
+      [txId, ahead],
+    );
+  const told = (reason: RegExp) => ({ status: 'NEEDS_ATTENTION', code: 'internal_error', reason: expect.stringMatching(reason) });
+
+  test('it does not end before the other one can be executed no more, about which the follower asks the chain', async () => {
+    const txId = await reissued(fixture.chain.confirmations);
+    for (let times = 0; times < 2; times += 1) expect(await settle(txId)).toMatchObject(told(/attempt 2 may be executed too$/));
+    expect(await fixture.transaction(txId)).toMatchObject({ status: 'NEEDS_ATTENTION', ended_at: null });
+    expect(await frozen()).toMatch(txId);
+    await fixture.mine(fixture.chain.finalityDepth);
+    await follow();
+    expect(fixture.signals.at(-1)).toMatchObject({ txId, observation: { state: 'confirmed' } });
+    expect(await settle(txId)).toMatchObject({ status: 'CONFIRMED' });
+    expect(await verifyLedger(fixture.database.manager)).toEqual([]);
+  });
+
+  test('the other one is in a block that is not scanned yet: it is waited for, and both are booked', async () => {
+    const txId = await reissued();
+    const { available, locked } = await fixture.balance(fixture.alice, 'TOY');
+    await includeSecond(txId, 1);
+    expect(await settle(txId)).toMatchObject(told(/attempt 2 may be executed too$/));
+    await includeSecond(txId, null);
+    expect(await settle(txId)).toMatchObject(told(/^Two attempts/));
+    expect(await settle(txId)).toMatchObject({ status: 'CONFIRMED' });
+    const fee = BigInt((await fixture.transaction(txId)).fee as string);
+    expect(await fixture.balance(fixture.alice, 'TOY')).toEqual({ available: available + locked - 20_000n - fee, locked: 0n });
+    expect(await verifyLedger(fixture.database.manager)).toEqual([]);
+  });
+
+  test('one without a proof that is executed after the end is reported, in whatever block', async () => {
+    const txId = await reissued();
+    expect(await settle(txId)).toMatchObject({ status: 'CONFIRMED' });
+    expect(await falseProofs()).toEqual([]);
+    await fixture.database.query(`begin; set local session_replication_role = replica;
+      update transfer_attempts set impossible_proof = null where attempt = 2; commit`);
+    await includeSecond(txId, null);
+    expect(await follow()).toContainEqual({ alert: 'impossible_attempt_executed' });
+    expect(await frozen()).toMatch(txId);
+    expect(await falseProofs()).toEqual([expect.objectContaining({ subject: `${txId} attempt 2 CONFIRMED` })]);
+  });
+});

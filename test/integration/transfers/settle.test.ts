@@ -116,15 +116,16 @@ describe('settle', () => {
       return found?.reasons;
     };
 
-    test('nothing is posted before an operator was told, however deep both are', async () => {
+    test('nothing is posted before an operator was told, however deep both are; nothing leaves the account from then on', async () => {
       const { txId } = await executedTwice(final, final);
       expect(await settle(txId)).toMatchObject(attention);
       expect(await row(txId)).toMatchObject({ status: 'NEEDS_ATTENTION', failureCode: 'internal_error' });
       expect(await balances(fixture, 'USDC')).toEqual([990n * usdc, 10n * usdc]);
       expect(fixture.alerts[0]).toMatchObject({ alert: 'transfer_executed_twice', tx_id: txId });
+      expect(await frozen(txId)).toEqual([`transfer ${txId} may have been executed twice`]);
     });
 
-    test('once he retries it both are booked, as the chain shows them, and nothing more leaves the account', async () => {
+    test('the next time both are booked, as the chain shows them, and nothing more leaves the account', async () => {
       const { txId, hash } = await executedTwice(final, final);
       await settle(txId);
       expect(await settle(txId)).toMatchObject({ status: 'CONFIRMED' });
@@ -132,7 +133,7 @@ describe('settle', () => {
       expect(await balances(fixture, 'ETH')).toEqual([10n * ether - 2_000n, 0n]);
       expect(await row(txId)).toMatchObject({ status: 'CONFIRMED', fee: 2_000n, failureCode: null });
       expect((await row(txId)).txHash).not.toBe(hash);
-      expect(await frozen(txId)).toEqual([`transfer ${txId} was executed twice`]);
+      expect(await frozen(txId)).toEqual([`transfer ${txId} may have been executed twice`]);
       expect(await differences(fixture)).toEqual([]);
       expect(await settle(txId)).toMatchObject({ status: 'CONFIRMED' });
       expect(await balances(fixture, 'USDC')).toEqual([980n * usdc, 0n]);
@@ -156,7 +157,7 @@ describe('settle', () => {
       ['one is not final', final, { ...final, depth: ethereum.finalityDepth - 1 }],
       ['not every endpoint shows that one has moved nothing', final, { ...final, debited: 0n, agreedBy: null }],
       ['not every endpoint shows that one was reverted', { success: false, agreedBy: null }, final],
-    ])('while %s a retry asks again', async (_, first, second) => {
+    ])('while %s it stays parked, however often it is tried', async (_, first, second) => {
       const { txId } = await executedTwice(first, second);
       for (let times = 0; times < 3; times += 1) expect(await settle(txId)).toMatchObject(attention);
       expect(await balances(fixture, 'USDC')).toEqual([990n * usdc, 10n * usdc]);
@@ -180,6 +181,40 @@ describe('settle', () => {
       expect(await balances(fixture, 'USDC')).toEqual([990n * usdc, 0n]);
       expect(await balances(fixture, 'ETH')).toEqual([10n * ether - 1_700n, 0n]);
       expect(await differences(fixture)).toEqual([]);
+    });
+
+    test.each<[string, Effect, bigint]>([
+      ['that has moved nothing beside, as two endpoints show,', { debited: null, fee: 700n }, 0n],
+      [
+        'of which the recipient alone is shown to have got something',
+        { debited: null, received: 9n * usdc, fee: 700n },
+        9n * usdc,
+      ],
+    ])('one %s is booked as what it has moved, and the books agree', async (_, second, moved) => {
+      const { txId } = await executedTwice(final, second);
+      await settle(txId);
+      expect(await settle(txId)).toMatchObject({ status: 'CONFIRMED' });
+      expect(await balances(fixture, 'USDC')).toEqual([990n * usdc - moved, 0n]);
+      expect(await differences(fixture)).toEqual([]);
+    });
+
+    test('the database takes the note that one is booked from the end alone, and keeps it', async () => {
+      const { txId } = await executedTwice(final, final);
+      const note = (isBooked: boolean, attempt: number) =>
+        fixture.database.query('update transfer_attempts set is_booked = $3 where tx_id = $1 and attempt = $2', [
+          txId,
+          attempt,
+          isBooked,
+        ]);
+      const refused = /booked by the end of its transaction alone/;
+      const copied = `insert into transfer_attempts (tx_id, attempt, kind, chain, prepared, unsigned, signers, message_key, fee_bound, is_booked)
+        select tx_id, 3, 'replacement', chain, prepared, unsigned, signers, 'another', 0, true from transfer_attempts where tx_id = $1 and attempt = 1`;
+      await expect(fixture.database.query(copied, [txId])).rejects.toThrow(refused);
+      await expect(note(true, 2)).rejects.toThrow(refused);
+      await settle(txId);
+      await settle(txId);
+      await expect(note(true, 1)).rejects.toThrow(refused);
+      await expect(note(false, 2)).rejects.toThrow(refused);
     });
 
     test('both reverted: it fails, refunded but for both fees', async () => {
