@@ -19,9 +19,9 @@ import { allRun, kill, type Victim } from './victims';
  * once: what the payer has signed for too short a time moves nothing, and its nonce is used up, so that the others behind it are paid.
  */
 
-/** Their time ends in the round. They are sent first: the others can only be paid once their nonces are used up. */
+/** Their time ends in the round. */
 const cancelled = ['prepare: a cancellation', 'prepare: COMMIT of a cancellation'] as const satisfies BreakpointName[];
-/** They have time left when they count as stuck. */
+/** One of them is at the head of the settler's line, and has time left when it counts as stuck: what is behind the head waits for it. */
 const replaced = ['prepare: a replacement', 'prepare: COMMIT of a replacement'] as const satisfies BreakpointName[];
 
 /** Enough to be signed and sent on a busy machine, and over before a transaction counts as stuck. */
@@ -31,6 +31,7 @@ const sentWithinMs = 60_000;
 
 type Place = (typeof cancelled | typeof replaced)[number];
 const places: readonly Place[] = [...cancelled, ...replaced];
+type Replaced = (typeof replaced)[number];
 const isCancelled = (place: Place): boolean => cancelled.some((one) => one === place);
 
 let payments: HeldPayments<Place>;
@@ -79,15 +80,14 @@ interface Crashed {
   whilePending: Settled[];
 }
 
-async function crashWith(victim: Victim): Promise<Crashed> {
+async function crashWith(victim: Victim, head: Replaced): Promise<Crashed> {
   await allRun();
   const chain = chainFaults(dataFolder(), paidChain);
   await chain.delay();
   try {
-    const sent: Payment<Place>[] = [];
-    for (const place of cancelled) sent.push(await payments.send(place, { seconds: windowSeconds }));
+    const sent: Payment<Place>[] = [await payments.send(head)];
     await signedFirst(sent);
-    for (const place of replaced) sent.push(await payments.send(place));
+    for (const place of cancelled) sent.push(await payments.send(place, { seconds: windowSeconds }));
     await payments.reached(sent);
     kill(victim, 1);
     await delay(300);
@@ -101,7 +101,7 @@ async function crashWith(victim: Victim): Promise<Crashed> {
   }
 }
 
-/** Their nonces come before those of what is sent then. */
+/** Its nonce comes before those of what is sent then. */
 async function signedFirst(sent: readonly Payment<Place>[]): Promise<void> {
   const haveNonces = async () =>
     (
@@ -136,20 +136,25 @@ const expired: Row = {
 };
 const replacedOnce: Row = { ...confirmed, attempts: ['first', 'replacement'], executed: ['replacement'] };
 
-test.each<Victim>(['worker', 'authoriser', 'all'])(
-  '%s killed while what no block takes is cancelled or replaced: each nonce is used up once, and paid is what has time left',
-  async (victim) => {
+test.each<[Victim, Replaced]>([
+  ['worker', 'prepare: a replacement'],
+  ['worker', 'prepare: COMMIT of a replacement'],
+  ['authoriser', 'prepare: COMMIT of a replacement'],
+  ['all', 'prepare: a replacement'],
+])(
+  '%s killed at "%s", while what no block takes is cancelled: each nonce is used up once, and paid is what has time left',
+  async (victim, head) => {
     const before = await sentBySettler();
-    const { sent, whilePending } = await crashWith(victim);
+    const { sent, whilePending } = await crashWith(victim, head);
     const hash: unknown = expect.stringMatching(/^0x/);
     expect(whilePending).toEqual(
-      places.map(() => expect.objectContaining({ success: false, errorReason: 'settlement_pending', transaction: hash })),
+      sent.map(() => expect.objectContaining({ success: false, errorReason: 'settlement_pending', transaction: hash })),
     );
 
     const ends = await Promise.all(sent.map(endOf));
     const failed = { success: false, errorReason: 'invalid_exact_evm_payload_authorization_valid_before', transaction: '' };
     expect(ends).toEqual(
-      places.map((place, index) => ({
+      sent.map(({ place }, index) => ({
         ...{ place, again: [ends[index]?.answer, ends[index]?.answer] },
         ...(isCancelled(place)
           ? { answer: expect.objectContaining(failed), received: 0n, settlements: [expired] }
@@ -159,11 +164,11 @@ test.each<Victim>(['worker', 'authoriser', 'all'])(
             }),
       })),
     );
-    expect(await sentBySettler()).toBe(before + places.length);
+    expect(await sentBySettler()).toBe(before + sent.length);
     expect(await ledgerDifferences()).toEqual([]);
 
     // the settler goes on
     expect(await settleOnce(await signed({ kind: 'eip3009', payer: await newPayer() }))).toMatchObject({ success: true });
-    expect(await sentBySettler()).toBe(before + places.length + 1);
+    expect(await sentBySettler()).toBe(before + sent.length + 1);
   },
 );
