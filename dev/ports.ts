@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -55,14 +55,16 @@ function claimBlock(): number {
  */
 function isClaimed(first: number): boolean {
   const own = join(claims, `${first}.${process.pid}`);
-  const ofBlock = readClaims().filter((claim) => claim.first === first);
-  if (ofBlock.some(({ pid }) => pid === process.pid)) return false;
+  if (existsSync(own)) return false;
   writeFileSync(own, '');
-  const others = readClaims().filter((claim) => claim.first === first && claim.pid !== process.pid);
-  for (const { pid } of others.filter((claim) => !isAlive(claim.pid))) rmSync(join(claims, `${first}.${pid}`), { force: true });
-  if (!others.some(({ pid }) => isAlive(pid))) return true;
-  rmSync(own, { force: true });
-  return false;
+  let isAlone = true;
+  for (const claim of readClaims()) {
+    if (claim.first !== first || claim.pid === process.pid) continue;
+    if (isAlive(claim.pid)) isAlone = false;
+    else rmSync(join(claims, `${first}.${claim.pid}`), { force: true });
+  }
+  if (!isAlone) rmSync(own, { force: true });
+  return isAlone;
 }
 
 function readClaims(): { first: number; pid: number }[] {

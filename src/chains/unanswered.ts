@@ -14,7 +14,7 @@ export const estimateMs = 5_000;
  * it limits requests that is waited for.
  * @throws NotEstimated in place of NoAnswer; what `ask` throws.
  */
-export async function whereElseAnswered<T>({ name }: ChainDefinition, ask: () => Promise<T>): Promise<T> {
+export async function silenceAsNotEstimated<T>({ name }: ChainDefinition, ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
   } catch (error) {
@@ -25,7 +25,7 @@ export async function whereElseAnswered<T>({ name }: ChainDefinition, ask: () =>
 }
 
 /** The same of endpoints together. @throws GatewayError not_estimated in place of chain_unavailable; what `ask` throws. */
-export async function whereElseAllAnswered<T>({ name }: ChainDefinition, asked: Promise<T>): Promise<T> {
+export async function unavailableAsNotEstimated<T>({ name }: ChainDefinition, asked: Promise<T>): Promise<T> {
   try {
     return await asked;
   } catch (error) {

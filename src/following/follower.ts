@@ -6,6 +6,7 @@ import { storeOrigins } from '../chains/origins';
 import { storeOutputs, takeBackOutputs } from '../chains/outputs';
 import { inTransaction } from '../platform/database';
 import { GatewayError } from '../platform/errors';
+import { atMost } from '../platform/within';
 import { findInclusions, type FoundInclusion } from './block-inclusions';
 import { Agreement } from './agreement';
 import { credit } from './credit';
@@ -263,5 +264,3 @@ class Follower {
     return this.options.database.manager;
   }
 }
-
-const atMost = (ms: number, done: Promise<void>): Promise<void> => Promise.race([done, delay(ms, undefined, { ref: false })]);

@@ -22,7 +22,7 @@ interface IncludedRow {
   /** Its workflow may do more than wait for this attempt. */
   is_told: boolean;
   /** It was executed although it had been proven impossible, and another attempt may be executed too. */
-  has_rival: boolean;
+  has_competing: boolean;
 }
 
 /** What workflows wait for, by transaction. */
@@ -51,7 +51,7 @@ export async function findAwaited(
             t.is_held, t.contract_address, t.transaction_type, t.amount, t.required_confirmations,
             t.status <> 'SUBMITTED' or exists (select from transfer_attempts o where o.tx_id = t.tx_id and o.attempt <> a.attempt) as is_told,
             case when a.impossible_proof is null then false else exists (select from transfer_attempts o
-                   where o.tx_id = t.tx_id and o.block_number is null and not is_proven_impossible(o)) end as has_rival
+                   where o.tx_id = t.tx_id and o.block_number is null and not is_proven_impossible(o)) end as has_competing
        from transactions t join transfer_attempts a on a.tx_id = t.tx_id and a.block_number <= $2
         and not ${isContradicted}
       where t.chain = $1 and t.ended_at is null and t.status in ('SIGNING', 'SUBMITTED', 'NEEDS_ATTENTION')
@@ -68,7 +68,7 @@ export async function findAwaited(
     const state = isConfirmed ? 'confirmed' : 'included';
     const blockNumber = Number(row.block_number);
     awaited.observations.set(row.tx_id, { state, hash: row.included_id, blockNumber, confirmations });
-    if (isConfirmed && (row.has_rival || (row.agreed_by ?? 0) < endpointsNeeded(asked, outcome)))
+    if (isConfirmed && (row.has_competing || (row.agreed_by ?? 0) < endpointsNeeded(asked, outcome)))
       awaited.unagreed.push(row.tx_id);
   }
   return awaited;

@@ -1,5 +1,5 @@
 import type { ScanResult } from '../chains/chain-client';
-import { within } from '../platform/within';
+import { atMost } from '../platform/within';
 import type { FollowOptions } from './ports';
 import { ScanRange } from './scan-range';
 
@@ -16,8 +16,9 @@ interface Read {
 
 /**
  * Reads blocks range by range, and the next range while the one before it is stored: neither the node nor the database waits for the other. Two
- * ranges are not read at the same time, but beside one that hangs and is not wanted any more. A range depends on nothing that those before it have stored: only on which addresses are of the
- * gateway, which are looked up once its blocks are read, so that an address is known by then that was given out before a block paid it.
+ * ranges are not read at the same time, but beside one that hangs and is not wanted any more. A range depends on nothing that those before it
+ * have stored: only on which addresses are of the gateway, which are looked up once its blocks are read, so that an address is known by then that
+ * was given out before a block paid it.
  */
 export class ReadAhead {
   private readonly range = new ScanRange();
@@ -55,11 +56,8 @@ export class ReadAhead {
 
   private async drop(reading: Promise<Read>): Promise<void> {
     this.isBusy = true;
-    const ended = reading.then(
-      () => void (this.isBusy = false),
-      () => void (this.isBusy = false),
-    );
-    await within(ended, unwantedMs, () => new Error('it is still being read')).catch(() => undefined);
+    const end = (): void => void (this.isBusy = false);
+    await atMost(unwantedMs, reading.then(end, end));
   }
 
   private async read(from: number, head: number): Promise<Read> {

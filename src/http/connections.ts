@@ -165,8 +165,8 @@ export class OpenRequests {
 
 /**
  * Limits the time of a body that arrives slowly: `tooSlow` is called when it has not arrived in time. While some of it waits to be read the
- * delay is not the client's, and its time begins again. Node's own limit is the same for all requests, and a body of a few bytes could take as long as one of 100 KB. What a body in chunks may take
- * grows with what has arrived of it.
+ * delay is not the client's, and its time begins again. Node's own limit is the same for all requests, and a body of a few bytes could take as
+ * long as one of 100 KB. What a body in chunks may take grows with what has arrived of it.
  */
 export function limitBodyTime(request: IncomingMessage, limits: ConnectionLimits, tooSlow: () => void): void {
   const { socket, headers } = request;

@@ -56,25 +56,24 @@ function assertMediaType(contentType: string): void {
 type Decoder = (bytes: Buffer, limits: { maxOutputLength: number }) => Promise<Buffer>;
 
 /** By Content-Encoding. Each takes bytes, not a stream: none is left open when the connection is gone, or a limit has been passed. */
-const decoders: Record<string, Decoder> = {
-  gzip: promisify(unzip),
-  deflate: promisify(unzip),
-  br: promisify(brotliDecompress),
-  identity: (bytes) => Promise.resolve(bytes),
-};
+const decoders: ReadonlyMap<string, Decoder> = new Map<string, Decoder>([
+  ['gzip', promisify(unzip)],
+  ['deflate', promisify(unzip)],
+  ['br', promisify(brotliDecompress)],
+  ['identity', (bytes) => Promise.resolve(bytes)],
+]);
 
 /** The whole body is read before any of it is decoded: at most 100 KB as it is sent, and at most 100 KB decoded. */
 async function readBytes({ req }: GatewayContext): Promise<Buffer> {
   try {
-    const encoding = req.headers['content-encoding'] || 'identity';
-    const decoder = Object.hasOwn(decoders, encoding) ? decoders[encoding] : undefined;
-    if (!decoder) throw new GatewayError('unsupported_media_type', 'The content encoding is not supported');
+    const decode = decoders.get(req.headers['content-encoding'] || 'identity');
+    if (!decode) throw new GatewayError('unsupported_media_type', 'The content encoding is not supported');
     // a connection that has gone before the body is read does not tell so again
     if (req.destroyed) throw notArrived();
     const bytes = await getRawBody(req, { limit: maxBodyBytes, length: req.headers['content-length'] ?? null });
     // answered with 408 meanwhile: what has been refused is not worked on
     if (!req.socket.writable) throw notArrived();
-    return bytes.length === 0 ? bytes : await decoder(bytes, { maxOutputLength: maxBodyBytes });
+    return bytes.length === 0 ? bytes : await decode(bytes, { maxOutputLength: maxBodyBytes });
   } catch (error) {
     // what is left unread is discarded, and only for a short time: src/http/connections.ts
     req.resume();

@@ -6,3 +6,12 @@ export async function within<T>(work: Promise<T>, limitMs: number, late: () => E
   });
   return Promise.race([work, timeout]).finally(() => clearTimeout(timer));
 }
+
+/** Waits until it is done, and no longer than so many ms. What is not done goes on. @throws what it rejects with meanwhile */
+export function atMost(limitMs: number, done: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, limitMs).unref();
+  });
+  return Promise.race([done, over]).finally(() => clearTimeout(timer));
+}

@@ -121,8 +121,8 @@ class BadStatus extends NoAnswer {
 const toErrorOf = (id: number, error: unknown): unknown => (error instanceof BadStatus ? error.about(id) : error);
 
 /**
- * @throws LimitedRequests; BadStatus without JSON, and with the status of one that has failed before it could answer; NodeRefusal for a JSON-RPC error that answers all of a
- * request with another status than 200.
+ * @throws LimitedRequests; BadStatus without JSON, and with the status of one that has failed before it could answer; NodeRefusal for a JSON-RPC
+ * error that answers all of a request with another status than 200.
  */
 async function exchange(post: Post, body: object): Promise<unknown> {
   const { status, text } = await post(JSON.stringify(body));

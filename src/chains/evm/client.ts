@@ -17,7 +17,7 @@ import type {
 } from '../chain-client';
 import { offer } from '../offer';
 import type { ChainDefinition, FeeLevels, Hex, InclusionEffect, Prepared, TransactionIntent } from '../types';
-import { whereElseAllAnswered } from '../unanswered';
+import { unavailableAsNotEstimated } from '../unanswered';
 import { prepareAuthorisation } from './authorise/prepare';
 import { fetchBalance } from './balance';
 import { DoubtfulRefusal } from './batch';
@@ -101,7 +101,7 @@ export class EvmChainClient implements ChainClient {
       // of a later attempt the nonce is fixed
       last === null ? this.highestMinedNonce(intent.from) : this.minedNonce(intent.from),
     ]);
-    const estimate = await whereElseAllAnswered(this.chain, estimating).catch((error: unknown) => {
+    const estimate = await unavailableAsNotEstimated(this.chain, estimating).catch((error: unknown) => {
       // an earlier attempt may just have been executed and have spent what a second one would need
       if (isCancellation || last === null || !(error instanceof GatewayError)) throw error;
       return 0n;

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../platform/errors';
 import { fromHex } from '../../platform/hex';
 import { NotEstimated } from '../endpoints';
-import { whereElseAnswered } from '../unanswered';
+import { silenceAsNotEstimated } from '../unanswered';
 import type { ChainDefinition, Prepared, TransactionIntent, TransactionOutput } from '../types';
 import type { Account } from './answers';
 import { createSolanaCodec } from './codec';
@@ -54,7 +54,7 @@ export async function prepareTransfer(node: SolanaNode, chain: ChainDefinition, 
   const price = distinctPrice(await fetchPrice(node, [intent.from, ...writes]));
   const draft: SolanaDetails = { ...latest, units: maxUnits, price, token };
   // the price of all units is not what it will pay
-  const simulated = await whereElseAnswered(chain, () => node.simulate(buildDraft(chain, intent, { ...draft, price: 0n })));
+  const simulated = await silenceAsNotEstimated(chain, () => node.simulate(buildDraft(chain, intent, { ...draft, price: 0n })));
   const units = toUnits(chain, simulated);
   const fee = maxFee({ units, price, creates: token?.creates ? token.program : null });
   await assertCovered(context, token === null ? payment.amount : 0n, fee, token === null && !recipient ? payment.amount : null);

@@ -1,7 +1,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { GatewayError } from '../../platform/errors';
 import { NotEstimated } from '../endpoints';
-import { whereElseAnswered } from '../unanswered';
+import { silenceAsNotEstimated } from '../unanswered';
 import type { ChainDefinition, Prepared, TransactionIntent, TransactionOutput } from '../types';
 import type { Header } from './answers';
 import { createTronCodec } from './codec';
@@ -61,7 +61,9 @@ export async function prepareTransfer(node: TronNode, chain: ChainDefinition, in
   const { tokenContract } = payment;
   const cost = await (tokenContract === null
     ? costOfCoin(context, payment)
-    : whereElseAnswered(chain, () => costOfToken(context, { from, token: toKey(tokenContract), ...payment }, resources.energy)));
+    : silenceAsNotEstimated(chain, () =>
+        costOfToken(context, { from, token: toKey(tokenContract), ...payment }, resources.energy),
+      ));
   if (cost.feeLimit > chain.maxNetworkFee)
     throw new NotEstimated(`${chain.name}: it would take ${cost.feeLimit} sun, which no transaction may cost`);
   if (cost.feeLimit > parameters.maxFeeLimit)

@@ -13,7 +13,11 @@ const alert: AlertName = 'transfer_executed_twice';
  * An attempt that may be executed beside these: it spends nothing that they spend, and is either in a block that does not count yet or, since
  * one of them was executed although it had been proven impossible, was issued on a false proof and is not proven impossible itself. null: none.
  */
-export async function findRival(manager: EntityManager, txId: string, inclusions: readonly Inclusion[]): Promise<number | null> {
+export async function findCompetingAttempt(
+  manager: EntityManager,
+  txId: string,
+  inclusions: readonly Inclusion[],
+): Promise<number | null> {
   const [found] = await manager.query<{ attempt: number }[]>(
     `with included as (select * from transfer_attempts where tx_id = $1 and included_id = any($2::text[]))
      select b.attempt from transfer_attempts b
@@ -28,12 +32,12 @@ export async function findRival(manager: EntityManager, txId: string, inclusions
   return found?.attempt ?? null;
 }
 
-/** A proof of impossibility was false. What is told to the operator names every transaction of the chain. `rival`: see findRival. */
-export function toTwiceReason(inclusions: readonly Inclusion[], rival: number | null): string {
+/** A proof of impossibility was false. What is told to the operator names every transaction of the chain. `competing`: see findCompetingAttempt. */
+export function toTwiceReason(inclusions: readonly Inclusion[], competing: number | null): string {
   const hashes = inclusions.map(({ hash }) => hash).join(', ');
   const { length: count } = inclusions;
   const included = count === 1 ? 'An attempt is included' : `${count === 2 ? 'Two' : count} attempts are included`;
-  return `${included}: ${hashes}${rival === null ? '' : `; attempt ${rival} may be executed too`}`;
+  return `${included}: ${hashes}${competing === null ? '' : `; attempt ${competing} may be executed too`}`;
 }
 
 /**
@@ -60,13 +64,12 @@ export async function noteBooked(
   { named, inclusions }: { named: Inclusion; inclusions: readonly Inclusion[] },
   log: Pick<Logger, 'error'>,
 ): Promise<void> {
-  const { txId, chain } = transfer;
   const others = inclusions.flatMap(({ hash }) => (hash === named.hash ? [] : [hash]));
   await manager.query('update transfer_attempts set is_booked = true where tx_id = $1 and included_id = any($2::text[])', [
-    txId,
+    transfer.txId,
     others,
   ]);
-  log.error({ alert, tx_id: txId, chain }, `${toTwiceReason(inclusions, null)}; all of them are booked`);
+  alarmTwice(log, transfer, `${toTwiceReason(inclusions, null)}; all of them are booked`);
 }
 
 /**
@@ -82,6 +85,6 @@ export async function freezeHeld(manager: EntityManager, transfer: TransactionEn
   );
 }
 
-/** Before an operator is told. */
+/** An operator is told of each step. */
 export const alarmTwice = (log: Pick<Logger, 'error'>, { txId, chain }: TransactionEntity, reason: string): void =>
   log.error({ alert, tx_id: txId, chain }, reason);

@@ -18,7 +18,7 @@ import { reasonToStop } from '../operate/cancellation-reason';
 import { park } from '../operate/park';
 import type { TransferDependencies } from '../dependencies';
 import { findHoldForUpdate, repayFromHold } from '../hold';
-import { alarmTwice, combine, findRival, freezeHeld, mayBeBooked, noteBooked, toTwiceReason } from './executed-twice';
+import { alarmTwice, combine, findCompetingAttempt, freezeHeld, mayBeBooked, noteBooked, toTwiceReason } from './executed-twice';
 
 /**
  * Ends an executed transfer by what the chain shows to have happened, not by what was asked for: posts the debited amount and the
@@ -43,8 +43,9 @@ export function settleTransfer(
     if (!inclusion) return waiting('No attempt is included any more');
     const chain = registry.get(transfer.chain);
     const inclusions: [Inclusion, ...Inclusion[]] = [inclusion, ...others];
-    const rival = attempts.all.length > 1 ? await findRival(manager, txId, inclusions) : null;
-    if (others.length > 0 || rival !== null) return endExecutedTwice(manager, { transfer, chain, inclusions, rival }, log);
+    const competing = attempts.all.length > 1 ? await findCompetingAttempt(manager, txId, inclusions) : null;
+    if (others.length > 0 || competing !== null)
+      return endExecutedTwice(manager, { transfer, chain, inclusions, competing }, log);
 
     const needed = depthOfEnd(transfer, inclusion, chain.finalityDepth);
     if (inclusion.depth < BigInt(needed)) return waiting(`${inclusion.hash} ends the transfer ${needed} blocks deep`);
@@ -132,7 +133,7 @@ function outcome(transfer: TransactionEntity, inclusion: Inclusion): SettleResul
 interface ExecutedTwice extends Pick<Executed, 'transfer' | 'chain'> {
   inclusions: [Inclusion, ...Inclusion[]];
   /** An attempt that may be executed beside them. */
-  rival: number | null;
+  competing: number | null;
 }
 
 type ParkLog = TransferDependencies['log'];
@@ -159,17 +160,17 @@ async function parkUnproven(
  */
 async function endExecutedTwice(
   manager: EntityManager,
-  { transfer, chain, inclusions, rival }: ExecutedTwice,
+  { transfer, chain, inclusions, competing }: ExecutedTwice,
   log: ParkLog & AlertLog,
 ): Promise<SettleResult> {
-  if (rival === null && mayBeBooked(transfer, inclusions, chain)) {
+  if (competing === null && mayBeBooked(transfer, inclusions, chain)) {
     const named = combine(transfer, inclusions);
     const debited = inclusions.reduce((sum, one) => sum + debitedBy(transfer, one), 0n);
     const result = await end(manager, { transfer, chain, inclusion: named, debited }, log);
     await noteBooked(manager, transfer, { named, inclusions }, log);
     return result;
   }
-  const reason = toTwiceReason(inclusions, rival);
+  const reason = toTwiceReason(inclusions, competing);
   alarmTwice(log, transfer, reason);
   const code = 'internal_error';
   await freezeHeld(manager, transfer);

@@ -1,14 +1,14 @@
 import { EndpointList } from '../../../src/chains/endpoints';
 import { LimitedRequests, NoAnswer } from '../../../src/chains/no-answer';
 import { loadRegistry } from '../../../src/chains/registry';
-import { whereElseAllAnswered } from '../../../src/chains/unanswered';
+import { unavailableAsNotEstimated } from '../../../src/chains/unanswered';
 
 const chain = loadRegistry('local', ['ethereum']).get('ethereum');
 
 /** Of endpoints that answer everything else. */
 function estimate(...failures: Error[]) {
   const endpoints = failures.map((failure) => ({ host: 'node', identify: () => Promise.resolve(), failure }));
-  return whereElseAllAnswered(
+  return unavailableAsNotEstimated(
     chain,
     new EndpointList(chain, endpoints).run(({ failure }) => Promise.reject(failure)),
   );
