@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { nodeIndexes } from '../../src/messages/nodes';
+import { LocalChainClient } from '../../dev/solana/stack';
 import { attestKey } from '../../src/mpc/key-attestation';
 import { parseAmount } from '../../src/platform/money';
 import { gateway } from '../e2e/gateway';
@@ -250,8 +251,16 @@ test('can report false chain data: a false proof of impossibility has no second 
       await onSolana.of.broadcast(onSolana.assemble(real, signatures).bytes);
       return real;
     });
-    await isConfirmed(ordered);
     const { chain: name, decimals } = onSolana.of.fixture;
+    // the second attempt could still be signed: nothing ends before the chain shows that it has expired
+    const parked = await transactionWhen(ordered.txId, ['NEEDS_ATTENTION'], 60_000);
+    expect(parked.failure).toMatchObject({ code: 'internal_error' });
+    await new LocalChainClient(stack().chains[name]?.rpc ?? '').faults.mine(200);
+    await isConfirmed(ordered);
+    const frozen = 'select distinct frozen_reason from ledger_accounts where account_id = $1 and frozen_reason is not null';
+    expect(await gatewayQuery(frozen, [onSolana.account.account_id])).toEqual([
+      { frozen_reason: `transfer ${ordered.txId} may have been executed twice` },
+    ]);
     expect(await nodeOf(name).balanceOf(ordered.to)).toBe(parseAmount(amount, decimals));
   },
 );
