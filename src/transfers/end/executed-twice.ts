@@ -40,15 +40,21 @@ export function toTwiceReason(inclusions: readonly Inclusion[], competing: numbe
   return `${included}: ${hashes}${competing === null ? '' : `; attempt ${competing} may be executed too`}`;
 }
 
+/** The transfer is parked for just this reason. */
+export const isTold = ({ status, failureMessage }: TransactionEntity, reason: string): boolean =>
+  status === 'NEEDS_ATTENTION' && failureMessage === reason;
+
 /**
  * Whether what the chain has done is booked now: just these transactions are on record as the reason for which the transfer is parked (the
  * operator was told, and its account is frozen), each of them is in a block that is final, and the endpoints have shown of each what is asked
  * of one that is included alone. Nobody has to agree: what is final is booked as the chain shows it.
  */
 export function mayBeBooked(transfer: TransactionEntity, inclusions: readonly Inclusion[], chain: ChainDefinition): boolean {
-  const isTold = transfer.status === 'NEEDS_ATTENTION' && transfer.failureMessage === toTwiceReason(inclusions, null);
   const needed = BigInt(Math.max(transfer.requiredConfirmations, chain.finalityDepth));
-  return isTold && inclusions.every((one) => one.depth >= needed && (one.agreedBy ?? 0) >= endpointsNeeded(transfer, one));
+  return (
+    isTold(transfer, toTwiceReason(inclusions, null)) &&
+    inclusions.every((one) => one.depth >= needed && (one.agreedBy ?? 0) >= endpointsNeeded(transfer, one))
+  );
 }
 
 /** The one that names the end, with what all of them have cost: what has moved is done, whatever another one did. */
@@ -85,6 +91,6 @@ export async function freezeHeld(manager: EntityManager, transfer: TransactionEn
   );
 }
 
-/** An operator is told of each step. */
+/** An operator is told of each step, once. */
 export const alarmTwice = (log: Pick<Logger, 'error'>, { txId, chain }: TransactionEntity, reason: string): void =>
   log.error({ alert, tx_id: txId, chain }, reason);

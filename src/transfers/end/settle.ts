@@ -18,7 +18,16 @@ import { reasonToStop } from '../operate/cancellation-reason';
 import { park } from '../operate/park';
 import type { TransferDependencies } from '../dependencies';
 import { findHoldForUpdate, repayFromHold } from '../hold';
-import { alarmTwice, combine, findCompetingAttempt, freezeHeld, mayBeBooked, noteBooked, toTwiceReason } from './executed-twice';
+import {
+  alarmTwice,
+  combine,
+  findCompetingAttempt,
+  freezeHeld,
+  isTold,
+  mayBeBooked,
+  noteBooked,
+  toTwiceReason,
+} from './executed-twice';
 
 /**
  * Ends an executed transfer by what the chain shows to have happened, not by what was asked for: posts the debited amount and the
@@ -171,7 +180,8 @@ async function endExecutedTwice(
     return result;
   }
   const reason = toTwiceReason(inclusions, competing);
-  alarmTwice(log, transfer, reason);
+  // one that waits for another attempt is tried twice a minute
+  if (!isTold(transfer, reason)) alarmTwice(log, transfer, reason);
   const code = 'internal_error';
   await freezeHeld(manager, transfer);
   await park(manager, transfer, { code, reason }, log);

@@ -116,6 +116,8 @@ describe('settle', () => {
       return found?.reasons;
     };
 
+    const told = () => fixture.alerts.filter((it) => 'alert' in it && it.alert === 'transfer_executed_twice');
+
     test('nothing is posted before an operator was told, however deep both are; nothing leaves the account from then on', async () => {
       const { txId } = await executedTwice(final, final);
       expect(await settle(txId)).toMatchObject(attention);
@@ -137,8 +139,7 @@ describe('settle', () => {
       expect(await differences(fixture)).toEqual([]);
       expect(await settle(txId)).toMatchObject({ status: 'CONFIRMED' });
       expect(await balances(fixture, 'USDC')).toEqual([980n * usdc, 0n]);
-      const booked = fixture.alerts.filter((it) => 'alert' in it && it.alert === 'transfer_executed_twice');
-      expect(booked).toHaveLength(2);
+      expect(told()).toHaveLength(2);
     });
 
     test('a proof that was false contradicts its end no longer', async () => {
@@ -157,9 +158,10 @@ describe('settle', () => {
       ['one is not final', final, { ...final, depth: ethereum.finalityDepth - 1 }],
       ['not every endpoint shows that one has moved nothing', final, { ...final, debited: 0n, agreedBy: null }],
       ['not every endpoint shows that one was reverted', { success: false, agreedBy: null }, final],
-    ])('while %s it stays parked, however often it is tried', async (_, first, second) => {
+    ])('while %s it stays parked, however often it is tried, and he is told once', async (_, first, second) => {
       const { txId } = await executedTwice(first, second);
       for (let times = 0; times < 3; times += 1) expect(await settle(txId)).toMatchObject(attention);
+      expect(told()).toHaveLength(1);
       expect(await balances(fixture, 'USDC')).toEqual([990n * usdc, 10n * usdc]);
     });
 
