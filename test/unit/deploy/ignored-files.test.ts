@@ -60,6 +60,7 @@ it('finds what the documents write', () =>
       'node_certs',
       'order_keys_all',
       'password',
+      'received',
       'superuser.new',
       'tls_key',
       'whole',
