@@ -256,7 +256,8 @@ test('can report false chain data: a false proof of impossibility has no second 
     const parked = await transactionWhen(ordered.txId, ['NEEDS_ATTENTION'], 60_000);
     expect(parked.failure).toMatchObject({ code: 'internal_error' });
     await new LocalChainClient(stack().chains[name]?.rpc ?? '').faults.mine(200);
-    await isConfirmed(ordered);
+    // what is parked is told again after 30 s, and after twice the time each time: the third time is 210 s later
+    expect((await transactionWhen(ordered.txId, ends, 240_000)).status).toBe('CONFIRMED');
     const frozen = 'select distinct frozen_reason from ledger_accounts where account_id = $1 and frozen_reason is not null';
     expect(await gatewayQuery(frozen, [onSolana.account.account_id])).toEqual([
       { frozen_reason: `transfer ${ordered.txId} may have been executed twice` },
