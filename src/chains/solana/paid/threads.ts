@@ -32,7 +32,7 @@ const usualLimits: Limits = {
 
 /**
  * The young generation is larger than usual: less of what is made while an answer is read is copied, which saves a sixth of the processor time.
- * The old one has V8's own limit, as that of the main thread: memory that runs out within JSON.parse ends the whole process, in any thread.
+ * The old one has V8's own limit, as that of the main thread: memory that runs out within JSON.parse ends the whole process, whichever thread runs it.
  */
 const resourceLimits = { maxYoungGenerationSizeMb: 96 };
 
