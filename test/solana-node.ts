@@ -59,6 +59,8 @@ export class StubNode {
   failsAt: number | null = null;
   /** Changes of blocks with all that transactions are. */
   changeWhole: JsonObject = {};
+  /** More of blocks without all that transactions are, that nobody reads. */
+  paddingBytes = 0;
   /** Of accounts, where nothing else of transactions is shown. */
   changeKey = (key: string): string => key;
   prices = [0];
@@ -193,7 +195,10 @@ export class StubNode {
     const { transactions, ...header } = found;
     if (transactionDetails !== 'none') assertKnown(transactions, maxSupportedTransactionVersion);
     if (transactionDetails === 'accounts')
-      return { ...header, transactions: transactions.map((it) => listAccounts(it, this.changeKey)) };
+      return {
+        ...{ ...header, padding: 'x'.repeat(this.paddingBytes) },
+        transactions: transactions.map((it) => listAccounts(it, this.changeKey)),
+      };
     return transactionDetails === 'full' ? { ...header, transactions, ...this.changeWhole } : { ...header };
   }
 

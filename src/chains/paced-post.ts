@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { parseJson } from './json';
 import { LimitedRequests, NoAnswer } from './no-answer';
 import type { Turns } from './pace';
-import { createPost } from './post';
+import { createRawPost } from './post';
 
 const usualMs = 10_000;
 /** Of one client to one endpoint: more than are open at the pace of one that answers. */
@@ -21,18 +22,27 @@ export interface HttpTarget {
 }
 
 /**
- * The JSON that a path answers to a POST; 10 s for one try without `timeoutMs`.
+ * What a path answers to a POST: JSON that is parsed, or its bytes; 10 s for one try without `timeoutMs`.
  * Rejects with NoAnswer when there is no usable response in time: LimitedRequests where too many are made.
  */
-export type PacedPost = (path: string, body: object, timeoutMs?: number) => Promise<unknown>;
+export type PacedPost<A = unknown> = (path: string, body: object, timeoutMs?: number) => Promise<A>;
 
-export function createPacedPost({ base, headers, pace, tooMany, maxResponseBytes }: HttpTarget): PacedPost {
-  const post = createPost(base, { headers, timeoutMs: usualMs, maxBytes: maxResponseBytes, maxConnections });
+export const createPacedPost = (target: HttpTarget): PacedPost => parsed(createPacedRawPost(target));
+
+/** The same requests, with their answers parsed. */
+export const parsed =
+  (post: PacedPost<Buffer>): PacedPost =>
+  async (path, body, timeoutMs) =>
+    parseJson(await post(path, body, timeoutMs));
+
+/** Whether the bytes are JSON is not looked at. */
+export function createPacedRawPost({ base, headers, pace, tooMany, maxResponseBytes }: HttpTarget): PacedPost<Buffer> {
+  const post = createRawPost(base, { headers, timeoutMs: usualMs, maxBytes: maxResponseBytes, maxConnections });
   return async (path, body, timeoutMs = usualMs) => {
     for (let sent = 0; ; sent += 1) {
       await pace.wait();
-      const { status, text } = await post(JSON.stringify(body), { path, timeoutMs });
-      if (status === 200) return parse(text);
+      const { status, bytes } = await post(JSON.stringify(body), { path, timeoutMs });
+      if (status === 200) return bytes;
       const reason = `the response is no answer (HTTP ${status})`;
       if (!tooMany.has(status)) throw new NoAnswer(reason);
       if (sent === repeats) throw new LimitedRequests(reason);
@@ -40,12 +50,4 @@ export function createPacedPost({ base, headers, pace, tooMany, maxResponseBytes
       await delay(pauseMs);
     }
   };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new NoAnswer('the response is no JSON');
-  }
 }

@@ -11,6 +11,13 @@ export interface Answer {
   text: string;
 }
 
+/** As an Answer, before it is decoded. */
+export interface RawAnswer {
+  status: number;
+  /** Uncompressed; in memory of their own where they are at least 4 KB, so that they can be transferred to a thread. */
+  bytes: Buffer;
+}
+
 interface PostOptions {
   /** Beside those of every request. */
   headers?: Record<string, string>;
@@ -23,7 +30,7 @@ interface PostOptions {
 }
 
 /** `path`: added to the url. */
-export type Post = (body: string, request?: { path?: string; timeoutMs?: number }) => Promise<Answer>;
+export type Post<A = Answer> = (body: string, request?: { path?: string; timeoutMs?: number }) => Promise<A>;
 
 /** A kept connection that nobody uses is closed after this time. */
 const idleMs = 30_000;
@@ -38,12 +45,24 @@ const usualHeaders = {
 /** The server has closed a kept connection while a request was on its way to it. */
 class ConnectionClosed extends NoAnswer {}
 
+/** As `createRawPost`, with answers as text. */
+export function createPost(url: string, options: PostOptions): Post {
+  const post = createRawPost(url, options);
+  return async (body, request) => {
+    const { status, bytes } = await post(body, request);
+    return { status, text: bytes.toString('utf8') };
+  };
+}
+
 /**
  * POST requests with JSON to one url, over kept connections; a request whose kept connection was closed meanwhile is sent once more, over a new one.
  * By node:http, since fetch takes a millisecond of processor time more for a short request. A redirection is an answer like any other. Rejects
  * with NoAnswer, which names neither url nor body.
  */
-export function createPost(url: string, { headers, timeoutMs: usualMs, maxBytes, maxConnections }: PostOptions): Post {
+export function createRawPost(
+  url: string,
+  { headers, timeoutMs: usualMs, maxBytes, maxConnections }: PostOptions,
+): Post<RawAnswer> {
   // also reads user and password: one that is no percent-encoded text ends a process at its start, not each of its requests
   const isTls = urlToHttpOptions(new URL(url)).protocol === 'https:';
   const agent = new (isTls ? TlsAgent : Agent)({ keepAlive: true, timeout: idleMs, maxSockets: maxConnections });
@@ -65,7 +84,10 @@ export function createPost(url: string, { headers, timeoutMs: usualMs, maxBytes,
 }
 
 /** What comes after an end of either kind changes nothing. */
-const readAnswer = (sent: ClientRequest, { timeoutMs, maxBytes }: Pick<PostOptions, 'timeoutMs' | 'maxBytes'>): Promise<Answer> =>
+const readAnswer = (
+  sent: ClientRequest,
+  { timeoutMs, maxBytes }: Pick<PostOptions, 'timeoutMs' | 'maxBytes'>,
+): Promise<RawAnswer> =>
   new Promise((resolve, reject) => {
     let isAnswered = false;
     const fail = (error: NodeJS.ErrnoException) => {
@@ -88,7 +110,7 @@ const readAnswer = (sent: ClientRequest, { timeoutMs, maxBytes }: Pick<PostOptio
       });
       content.on('end', () => {
         clearTimeout(timer);
-        resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') });
+        resolve({ status: response.statusCode ?? 0, bytes: Buffer.concat(chunks) });
       });
     });
   });

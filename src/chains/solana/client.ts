@@ -131,7 +131,7 @@ export class SolanaChainClient implements ChainClient, ImpossibilityProver {
 
   scan(from: number, to: number, isOurs: IsOurs): Promise<ScanResult> {
     if (from < 0 || to < from || to - from >= maxScanRange) throw new RangeError(`a scan covers 1 to ${maxScanRange} blocks`);
-    return this.endpoints.run((node) => scanBlocks(node, this.chain, { from, to }, endingScan(isOurs)));
+    return this.endpoints.run((node) => scanBlocks(node, { from, to }, endingScan(isOurs)));
   }
 }
 

@@ -3,7 +3,7 @@ import { fromHex } from '../../platform/hex';
 import { rpcUrlsVariable } from '../config';
 import { type Endpoint, once } from '../endpoints';
 import { type ObserveCall, observeCalls } from '../observed-calls';
-import { createPacedPost, type PacedPost } from '../paced-post';
+import { createPacedRawPost, type PacedPost, parsed } from '../paced-post';
 import { solana } from '../registry/solana';
 import type { Paces } from '../request-rate';
 import type { ChainDefinition, Hex, JsonValue } from '../types';
@@ -14,7 +14,6 @@ import {
   type Executed,
   type Header,
   type ListedBlock,
-  type MovedBlock,
   readAccount,
   readBlock,
   readExecuted,
@@ -22,14 +21,15 @@ import {
   readHeader,
   readList,
   readListedBlock,
-  readMovedBlock,
   readNumber,
   readObject,
   readText,
   readValue,
 } from './answers';
 import { latestVersion } from './foreign';
-import { call, RpcError } from './rpc';
+import type { PaidBlock } from './paid/read';
+import { readInThread } from './paid/threads';
+import { call, RpcError, toRequest } from './rpc';
 import { parseEndpoint } from './url';
 
 /** Genesis blocks of testnet, which no profile has, and of those that one has. */
@@ -42,6 +42,24 @@ const finalized = { commitment: 'finalized' };
 const blocksMs = 60_000;
 /** SLOT_SKIPPED and LONG_TERM_STORAGE_SLOT_SKIPPED of rpc-client-api, custom_error.rs. */
 const skipped: ReadonlySet<number> = new Set([-32_007, -32_009]);
+
+const blockOptions = (transactionDetails: string) => ({
+  ...finalized,
+  encoding: 'base64',
+  transactionDetails,
+  maxSupportedTransactionVersion: latestVersion,
+  rewards: false,
+});
+
+/** Slots without a block are no errors. */
+async function nullIfSkipped<T>(asked: Promise<T>): Promise<T | null> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof RpcError && skipped.has(error.code)) return null;
+    throw error;
+  }
+}
 
 export interface Latest {
   /** Of the block whose hash it is. */
@@ -67,8 +85,11 @@ export interface SignatureState {
 export class SolanaNode implements Endpoint {
   readonly host: string;
   private readonly where: string;
+  private readonly rawPost: PacedPost<Buffer>;
   private readonly post: PacedPost;
   private readonly observe: ObserveCall;
+  /** Of the registered tokens. */
+  private readonly mints: readonly string[];
 
   /** `position`: of its url in the configuration, from 1. */
   constructor(
@@ -78,8 +99,10 @@ export class SolanaNode implements Endpoint {
     paces: Paces,
   ) {
     this.where = `${rpcUrlsVariable(chain.name)} entry ${position}`;
-    this.post = createPacedPost(parseEndpoint(url, this.where, paces));
+    this.rawPost = createPacedRawPost(parseEndpoint(url, this.where, paces));
+    this.post = parsed(this.rawPost);
     this.host = new URL(url).host;
+    this.mints = chain.tokens.flatMap(({ contract }) => contract ?? []);
     this.observe = observeCalls({ chain: chain.name, url, isRefusal: (error) => error instanceof RpcError });
   }
 
@@ -126,9 +149,12 @@ export class SolanaNode implements Endpoint {
     return this.getBlock(slot, 'accounts', readListedBlock);
   }
 
-  /** As `header`, with what its transactions have moved. */
-  movedBlock(slot: number): Promise<MovedBlock | null> {
-    return this.getBlock(slot, 'accounts', readMovedBlock);
+  /** As `header`, with what its transactions have paid. Where the answer is large, another thread reads it. */
+  paidBlock(slot: number): Promise<PaidBlock | null> {
+    const request = toRequest('getBlock', [slot, blockOptions('accounts')]);
+    return nullIfSkipped(
+      this.observe('getBlock', async () => readInThread(await this.rawPost('', request, blocksMs), { slot, mints: this.mints })),
+    );
   }
 
   /** As `header`, with transactions. */
@@ -201,20 +227,8 @@ export class SolanaNode implements Endpoint {
     transactionDetails: string,
     read: (slot: number, answer: JsonValue) => T,
   ): Promise<T | null> {
-    const options = {
-      ...finalized,
-      encoding: 'base64',
-      transactionDetails,
-      maxSupportedTransactionVersion: latestVersion,
-      rewards: false,
-    };
-    try {
-      const answer = await this.ask('getBlock', [slot, options], blocksMs);
-      return answer === null ? null : read(slot, answer);
-    } catch (error) {
-      if (error instanceof RpcError && skipped.has(error.code)) return null;
-      throw error;
-    }
+    const answer = await nullIfSkipped(this.ask('getBlock', [slot, blockOptions(transactionDetails)], blocksMs));
+    return answer === null ? null : read(slot, answer);
   }
 
   private ask(method: string, params: JsonValue[], timeoutMs?: number): Promise<JsonValue> {

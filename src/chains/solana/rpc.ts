@@ -19,8 +19,13 @@ export class RpcError extends Error {
  * @throws RpcError; Error, which names neither host nor key, when there is no usable response in time.
  */
 export async function call(post: PacedPost, method: string, params: JsonValue[], timeoutMs?: number): Promise<JsonValue> {
-  // errors have status 200 too
-  const answer = await post('', { jsonrpc: '2.0', id: 1, method, params }, timeoutMs);
+  return readResult(await post('', toRequest(method, params), timeoutMs));
+}
+
+export const toRequest = (method: string, params: JsonValue[]): object => ({ jsonrpc: '2.0', id: 1, method, params });
+
+/** Of a response with status 200, which errors have too. @throws RpcError; Error for what is no response. */
+export function readResult(answer: unknown): JsonValue {
   if (!isJsonObject(answer) || answer.id !== 1) throw new Error('the response is no answer');
   if (isJsonObject(answer.error)) throw toRpcError(answer.error);
   if (answer.result === undefined) throw new Error('the response has no result');

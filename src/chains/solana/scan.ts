@@ -1,23 +1,14 @@
 import type { BlockScan, IsOurs, ScanResult } from '../chain-client';
 import { allInOrder } from '../../platform/all-in-order';
 import { inOrder } from '../../platform/in-order';
-import { tokenByContract } from '../registry';
-import type { ChainDefinition, DepositFound, JsonValue } from '../types';
-import { type Header, type Moved, type MovedBlock, readHash, toLamports, type TokenBalance } from './answers';
+import { type Header, readHash } from './answers';
 import { authorisationKey } from './authorise/codec';
 import { isUsable, toBytes } from './codec/address';
 import { hexFromBase58 } from './codec/base58';
 import { messageHash } from './codec/message-hash';
 import { isAssociatedAccount } from './codec/token-account';
 import type { SolanaNode } from './node';
-
-/** A payment that is a deposit if it is to an address of the gateway. Addresses as they are shown. */
-interface Candidate extends Pick<DepositFound, 'txHash' | 'position' | 'tokenContract' | 'fromAddress' | 'toAddress'> {
-  /** null: the answer does not say it exactly. */
-  amount: bigint | null;
-  /** Token account, in Base58; null: SOL. */
-  account: string | null;
-}
+import type { PaidBlock, Payment } from './paid/read';
 
 /** Blocks that are on their way, or wait for those before them. Each has some MB. */
 const blocksAtOnce = 8;
@@ -27,7 +18,6 @@ const maxSkipped = 20_000;
 /** Finalized blocks of the slots from..to with the deposits in them; fewer when they are not final yet. */
 export async function scanBlocks(
   node: SolanaNode,
-  chain: ChainDefinition,
   { from, to }: { from: number; to: number },
   isOurs: IsOurs,
 ): Promise<ScanResult> {
@@ -38,11 +28,11 @@ export async function scanBlocks(
   const findOwn = lookUp(isOurs);
   const blocks: BlockScan[] = [];
   let last: Header | null = null;
-  for await (const block of inOrder(slots, blocksAtOnce, (slot) => node.movedBlock(slot))) {
+  for await (const block of inOrder(slots, blocksAtOnce, (slot) => node.paidBlock(slot))) {
     // what the node leaves out is no slot without a block
     if (!block || (last ? last.blockhash !== block.parentHash : block.parentSlot >= from))
       throw new Error('a block does not follow the one before');
-    blocks.push(await scanBlock(node, chain, block, findOwn));
+    blocks.push(await scanBlock(node, block, findOwn));
     last = block;
   }
   const scannedTo = blocks.at(-1)?.number ?? ((await areSkipped(node, { from, end, head })) ? end : from - 1);
@@ -72,10 +62,9 @@ function lookUp(isOurs: IsOurs): FindOwn {
   };
 }
 
-async function scanBlock(node: SolanaNode, chain: ChainDefinition, block: MovedBlock, findOwn: FindOwn): Promise<BlockScan> {
-  const { slot, blockhash, parentHash, transactions } = block;
-  const candidates = transactions.filter(({ success }) => success).flatMap((it) => [...toCoins(it), ...toTokens(chain, it)]);
-  const own = await findOwn([...transactions.flatMap(({ signers }) => signers), ...candidates.map(({ toAddress }) => toAddress)]);
+async function scanBlock(node: SolanaNode, block: PaidBlock, findOwn: FindOwn): Promise<BlockScan> {
+  const { slot, blockhash, parentHash, transactions, payments } = block;
+  const own = await findOwn([...transactions.flatMap(({ signers }) => signers), ...payments.map(({ toAddress }) => toAddress)]);
   const isOwn = (address: string): boolean => own.has(address);
   const messageOf = transactions.some(({ signers }) => signers.some(isOwn)) ? await readMessages(node, block) : noMessages;
   return {
@@ -85,7 +74,7 @@ async function scanBlock(node: SolanaNode, chain: ChainDefinition, block: MovedB
       // what an account has authorised, and somebody else has sent
       ...(cosigners.some(isOwn) ? [{ id, messageKey: authorisationKey(messageHash(messageOf(id))) }] : []),
     ]),
-    deposits: candidates
+    deposits: payments
       .filter(({ toAddress }) => isOwn(toAddress))
       .filter(isSpendable)
       .map(({ account: _account, amount, fromAddress, ...deposit }) => ({
@@ -106,7 +95,7 @@ const noMessages: MessageOf = () => {
 };
 
 /** Whole blocks are large: only of those in which the gateway has signed something. */
-async function readMessages(node: SolanaNode, { slot, blockhash }: MovedBlock): Promise<MessageOf> {
+async function readMessages(node: SolanaNode, { slot, blockhash }: PaidBlock): Promise<MessageOf> {
   const whole = await node.block(slot);
   if (whole?.blockhash !== blockhash) throw new Error('a whole block is not the one whose payments were shown');
   const messages = new Map(whole.transactions.map(({ id, message }) => [id, message]));
@@ -127,37 +116,5 @@ function toKey(address: string): string[] {
 }
 
 /** The gateway pays tokens from associated token accounts alone. */
-const isSpendable = ({ account, tokenContract, toAddress }: Candidate): boolean =>
+const isSpendable = ({ account, tokenContract, toAddress }: Payment): boolean =>
   account === null || tokenContract === null || isAssociatedAccount(account, toBytes(toAddress), toBytes(tokenContract));
-
-/** Whoever has more SOL than before, by whatever instruction: the position is that of the account in the transaction. */
-const toCoins = ({ id, payer, keys, before, after }: Moved): Candidate[] =>
-  keys.flatMap((toAddress, index) => {
-    // what the payer has more is of its own doing
-    if (index === 0 || isUnchanged(before[index], after[index])) return [];
-    const [had, has] = [toLamports(before[index]), toLamports(after[index])];
-    const amount = had === null || has === null ? null : has - had;
-    if (amount !== null && amount <= 0n) return [];
-    return [{ txHash: id, position: String(index), account: null, tokenContract: null, fromAddress: payer, toAddress, amount }];
-  });
-
-/** Of most accounts of a transaction: nothing else is made of them. What a number does not hold exactly may have changed. */
-const isUnchanged = (had: JsonValue | undefined, has: JsonValue | undefined): boolean => had === has && Number.isSafeInteger(had);
-
-/** Of registered tokens. */
-const toTokens = (chain: ChainDefinition, { id, payer, keys, tokensBefore, tokensAfter }: Moved): Candidate[] =>
-  tokensAfter.flatMap(({ account, mint, owner, amount }) => {
-    const contract = tokenByContract(chain, mint)?.contract;
-    const gained = amount - amountOn(tokensBefore, account);
-    const key = keys[account];
-    if (contract !== mint || gained <= 0n) return [];
-    // another endpoint may say it; nobody would look for the deposit again
-    if (key === undefined || owner === null) throw new Error('the answer does not say which token account it is, or who owns it');
-    const payers = tokensBefore.filter((it) => it.mint === mint && amountOn(tokensAfter, it.account) < it.amount);
-    const fromAddress = (payers.length === 1 ? payers[0]?.owner : undefined) ?? payer;
-    const found = { txHash: id, position: String(account), account: key, tokenContract: contract };
-    return [{ ...found, fromAddress, toAddress: owner, amount: gained }];
-  });
-
-const amountOn = (balances: TokenBalance[], account: number): bigint =>
-  balances.find((it) => it.account === account)?.amount ?? 0n;

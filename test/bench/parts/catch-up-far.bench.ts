@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { loadavg } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { getFamily } from '../../../src/chains/families';
 import { getChains } from '../../../src/chains/registry/data';
@@ -120,6 +122,9 @@ test('solana, ten minutes behind', async () => {
   }
 }, 600_000);
 
+/** Processor time of the main thread, in ms: the first number is in ns. */
+const mainThreadMs = (): number => Number(readFileSync('/proc/self/schedstat', 'utf8').split(' ')[0]) / 1e6;
+
 test('solana, with busy blocks', async () => {
   const count = 100;
   const node = await startBusyNode(count, awayMs);
@@ -132,19 +137,21 @@ test('solana, with busy blocks', async () => {
     for (let index = 1; index <= 20; index += 1) await solanaBlock(node.url, 100 + index);
     const serialMs = performance.now() - began;
     node.grow();
-    const cpu = process.cpuUsage();
+    const [cpu, main] = [process.cpuUsage(), mainThreadMs()];
     const from = performance.now();
     await follow({ sliceMs: 300_000 });
     const ms = performance.now() - from;
     const [cursor] = await fixture.database.query<{ next_block: string }[]>('select next_block from chain_cursors');
     expect(Number(cursor?.next_block)).toBe(node.head() + 1);
     const { user, system } = process.cpuUsage(cpu);
+    const ofMain = mainThreadMs() - main;
     const factor = (blocks: number, took: number) => round((blocks / took) * blockTimeOf(chain.name));
     process.stdout.write(
       `${JSON.stringify({
         ...{ bench: 'catch up, busy blocks', chain: chain.name, away_ms: awayMs, blocks: count, ...busy, ...node.sizes },
         ...{ blocks_per_second: round((count * 1_000) / ms), times_real_time: factor(count, ms) },
         ...{ baseline_one_after_another: factor(20, serialMs), cpu_ms_a_block: round((user + system) / 1_000 / count) },
+        ...{ main_thread_cpu_ms_a_block: round(ofMain / count), load: round(loadavg()[0] as number) },
         rss_mb: Math.round(process.memoryUsage().rss / 2 ** 20),
       })}\n`,
     );

@@ -652,7 +652,14 @@ describe('status', () => {
   });
 });
 
-describe('scan', () => {
+describe.each([
+  ['small', 0],
+  ['large', 300_000],
+])('scan, of %s blocks', (_size, paddingBytes) => {
+  beforeEach(() => {
+    node.paddingBytes = paddingBytes;
+  });
+
   it('blocks with what they pay to the gateway, over slots without a block', async () => {
     const made = await make(sol(5n));
     const start = node.head.slot + 1;

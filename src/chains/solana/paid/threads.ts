@@ -1,0 +1,133 @@
+import { existsSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { Semaphore } from '../../../platform/semaphore';
+import { within } from '../../../platform/within';
+import { NoAnswer } from '../../no-answer';
+import { type Asked, type PaidBlock, readPaidBlock } from './read';
+import { type Question, readReply, type Reply } from './reply';
+
+/** Answers below it are read on the main thread: they take a few ms at most, and small chains have no others. */
+const leastBytes = 256 * 1024;
+
+interface Limits {
+  /** At the same time; each reads one answer. */
+  threads: number;
+  /** Answers that wait for a thread; further ones are refused. */
+  maxWaiting: number;
+  maxWaitMs: number;
+  /** For one answer, the start of the thread included. */
+  readMs: number;
+}
+
+const usualLimits: Limits = {
+  threads: Math.min(4, Math.max(1, os.availableParallelism() - 1)),
+  // of two scans: that of a follower, and one that it has given up
+  maxWaiting: 16,
+  maxWaitMs: 60_000,
+  // a busy block takes a tenth of a second
+  readMs: 30_000,
+};
+
+/**
+ * The young generation is larger than usual: less of what is made while an answer is read is copied, which saves a sixth of the processor time.
+ * The old one has V8's own limit, as that of the main thread: memory that runs out within JSON.parse ends the whole process, whichever thread runs it.
+ */
+const resourceLimits = { maxYoungGenerationSizeMb: 96 };
+
+/** Its file is searched upwards: threads run compiled files, also where tests run the sources. */
+function startWorker(): Worker {
+  const relative = path.join('dist', 'src', 'chains', 'solana', 'paid', 'thread.js');
+  for (let folder = __dirname; folder !== path.dirname(folder); folder = path.dirname(folder)) {
+    const candidate = path.join(folder, relative);
+    if (existsSync(candidate)) return new Worker(candidate, { name: 'solana-blocks', resourceLimits });
+  }
+  throw new Error(`${relative} was not found above ${__dirname}: the sources are not compiled`);
+}
+
+/** Reads one answer at a time. Its errors end it. */
+class Thread {
+  hasEnded = false;
+  private reading: { resolve: (reply: Reply) => void; reject: (error: Error) => void } | undefined;
+
+  constructor(private readonly worker: Worker) {
+    worker.on('message', (reply: Reply) => this.reading?.resolve(reply));
+    worker.on('messageerror', () => this.fail());
+    // without a listener it would end the process
+    worker.on('error', () => this.fail());
+    worker.on('exit', () => {
+      this.hasEnded = true;
+      this.fail();
+    });
+    // while it reads, the time limit keeps the process alive
+    worker.unref();
+  }
+
+  /** The memory of `bytes` becomes the thread's: the caller has none of it any more. @throws NoAnswer when the thread fails. */
+  read(bytes: Buffer, asked: Asked): Promise<Reply> {
+    return new Promise((resolve, reject) => {
+      this.reading = { resolve, reject };
+      this.worker.postMessage({ bytes, asked } satisfies Question, [bytes.buffer as ArrayBuffer]);
+    });
+  }
+
+  async end(): Promise<void> {
+    await this.worker.terminate();
+  }
+
+  private fail(): void {
+    this.reading?.reject(new NoAnswer('the thread that read the response has failed'));
+  }
+}
+
+/** Threads that read blocks, each started when one is first needed, and replaced when it is needed again after it has failed. */
+export class BlockThreads {
+  private readonly idle: Thread[] = [];
+  private readonly turns: Semaphore;
+
+  constructor(
+    private readonly limits: Limits = usualLimits,
+    private readonly start = startWorker,
+  ) {
+    const { threads: permits, maxWaiting, maxWaitMs } = limits;
+    this.turns = new Semaphore({ permits, maxWaiting, maxWaitMs });
+  }
+
+  /**
+   * As `readPaidBlock`. The memory of `bytes` becomes the thread's.
+   * @throws NoAnswer also when no thread is free in time, or one fails or takes too long
+   */
+  async read(bytes: Buffer, asked: Asked): Promise<PaidBlock | null> {
+    if (!(await this.turns.acquire())) throw new NoAnswer('too many responses wait to be read');
+    return readReply(await this.readInTurn(bytes, asked));
+  }
+
+  private async readInTurn(bytes: Buffer, asked: Asked): Promise<Reply> {
+    let thread: Thread | undefined;
+    try {
+      thread = this.takeIdle() ?? new Thread(this.start());
+      const late = () => new NoAnswer('the response was not read in time');
+      const reply = await within(thread.read(bytes, asked), this.limits.readMs, late);
+      this.idle.push(thread);
+      this.turns.release();
+      return reply;
+    } catch (error) {
+      // until it has really ended it takes processor time and memory
+      void Promise.resolve(thread?.end()).finally(() => this.turns.release());
+      throw error;
+    }
+  }
+
+  private takeIdle(): Thread | undefined {
+    for (let thread = this.idle.pop(); thread; thread = this.idle.pop()) if (!thread.hasEnded) return thread;
+    return undefined;
+  }
+}
+
+/** Of the process: all chains and endpoints share them. */
+const threads = new BlockThreads();
+
+/** As `readPaidBlock`; large answers in a thread, which takes the memory of `bytes`. @throws also what BlockThreads.read does */
+export const readInThread = async (bytes: Buffer, asked: Asked): Promise<PaidBlock | null> =>
+  bytes.length < leastBytes ? readPaidBlock(bytes, asked) : threads.read(bytes, asked);
