@@ -89,7 +89,7 @@ export async function runMachines({ buildah, folder, logFile, prefix, trial, ste
     mkdirSync(path.dirname(places.mark), { recursive: true });
     const shell = (code: string) =>
       run(['bash', '-euo', 'pipefail', '-c', inFolders(code, places)], { timeoutMs: shellTimeoutMs, logFile, cwd });
-    return { name, cwd, shell };
+    return { name, cwd, places, shell };
   };
   const nameOf = (index: number) => `mpc-node-${index}`;
   const bring = (from: string, to: string, file: string) => copyFileSync(path.join(from, file), path.join(to, file));
@@ -122,11 +122,12 @@ export async function runMachines({ buildah, folder, logFile, prefix, trial, ste
     }
   });
 
-  const start = async ({ name, cwd }: { name: string; cwd: string }): Promise<Machine> => {
+  const start = async ({ name, cwd, places }: ReturnType<typeof prepare>): Promise<Machine> => {
     const env = readVariables(readFileSync(path.join(cwd, '.env'), 'utf8'));
     const files = (env.COMPOSE_FILE ?? '').split(':').map((file) => path.join(projectRoot, file));
     const project = await loadCompose(loader, files, { cwd, env });
-    return open(name, project, env.LISTEN_ADDRESS ?? env.GATEWAY_ADDRESS ?? '');
+    const machine = await open(name, project, env.LISTEN_ADDRESS ?? env.GATEWAY_ADDRESS ?? '');
+    return { ...machine, run: (code) => machine.run(inFolders(code, places)) };
   };
   const gateway = await start(ofGateway);
   await step("several machines: the gateway's stores", () => gateway.run(commandsOf('gatewaystores')));
@@ -164,6 +165,24 @@ export async function runMachines({ buildah, folder, logFile, prefix, trial, ste
     await first.run(commandsOf('nodestop'));
     await payments.pay();
     await first.run(commandsOf('nodeagain'));
+  });
+  const withFunction = (code: string): string => `${commandsOf('machinefile')}\n${code}`;
+  const superuser = commandsOf('superuser');
+  // the dumps and restores below log in with what is written here
+  await step('several machines: passwords of nodes 1 and 2 and of the gateway are replaced, and a transfer without node 3', async () => {
+    for (const [at, node] of [first, second].entries())
+      for (const code of [commandsOf('nodelogin'), superuser]) await node.run(forNode(at + 1, withFunction(code)));
+    for (const code of [commandsOf('gatewaylogin'), superuser, commandsOf('temporalpassword')])
+      await gateway.run(withFunction(code));
+    await third.run(commandsOf('nodestop'));
+    await payments.pay();
+    await third.run(commandsOf('nodeagain'));
+  });
+  await step("several machines: Temporal's databases are made anew", async () => {
+    await gateway.run(commandsOf('temporalanew'));
+    for (const node of nodes) await node.run(commandsOf('noderestart'));
+    await gateway.run(commandsOf('gatewayrest'));
+    await payments.pay();
   });
   await step('several machines: the dump of node 1 is restored, and a transfer without node 2', async () => {
     await first.run(keyOfBackups);

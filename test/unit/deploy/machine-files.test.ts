@@ -190,7 +190,8 @@ const onOneMachine = (name: string): Loaded => compose.services[name] as unknown
         }
     };
     of(['gatewaystores', 'gatewayrest', 'gatewaycheck', 'gatewayupdate', 'gatewayreplace'], gateway);
-    of(['gatewaydump', 'gatewayrestore'], gateway);
+    of(['gatewaydump', 'gatewayrestore', 'gatewaylogin', 'superuser', 'temporalpassword', 'temporalanew'], gateway);
+    of(['nodelogin', 'superuser'], node);
     of(['nodedump', 'noderestore', 'nodestart', 'nodecheck', 'nodestop', 'nodeagain', 'noderestart', 'nodeupdate'], node);
   });
 });
