@@ -169,15 +169,18 @@ export async function runMachines({ buildah, folder, logFile, prefix, trial, ste
   const withFunction = (code: string): string => `${commandsOf('machinefile')}\n${code}`;
   const superuser = commandsOf('superuser');
   // the dumps and restores below log in with what is written here
-  await step('several machines: passwords of nodes 1 and 2 and of the gateway are replaced, and a transfer without node 3', async () => {
-    for (const [at, node] of [first, second].entries())
-      for (const code of [commandsOf('nodelogin'), superuser]) await node.run(forNode(at + 1, withFunction(code)));
-    for (const code of [commandsOf('gatewaylogin'), superuser, commandsOf('temporalpassword')])
-      await gateway.run(withFunction(code));
-    await third.run(commandsOf('nodestop'));
-    await payments.pay();
-    await third.run(commandsOf('nodeagain'));
-  });
+  await step(
+    'several machines: passwords of nodes 1 and 2 and of the gateway are replaced, and a transfer without node 3',
+    async () => {
+      for (const [at, node] of [first, second].entries())
+        for (const code of [commandsOf('nodelogin'), superuser]) await node.run(forNode(at + 1, withFunction(code)));
+      for (const code of [commandsOf('gatewaylogin'), superuser, commandsOf('temporalpassword')])
+        await gateway.run(withFunction(code));
+      await third.run(commandsOf('nodestop'));
+      await payments.pay();
+      await third.run(commandsOf('nodeagain'));
+    },
+  );
   await step("several machines: Temporal's databases are made anew", async () => {
     await gateway.run(commandsOf('temporalanew'));
     for (const node of nodes) await node.run(commandsOf('noderestart'));

@@ -1,4 +1,4 @@
-import { CancellationScope, condition } from '@temporalio/workflow';
+import { CancellationScope, condition, patched } from '@temporalio/workflow';
 import type { AttemptKind, Prepared } from '../../src/chains/types';
 import type { BeginSigningResult } from '../../src/messages/transfer';
 import { authoriserActivities, transferActivities } from '../activities';
@@ -9,7 +9,7 @@ import { endUnsigned } from './end-unsigned';
 import { continueFromRows, ended, type Next, park, parkForNow, parkStuck } from './next';
 import { followAbandoned, followUntilOver, resume, toNext } from './resume';
 import type { TransferState } from './state';
-import { reserveWaits, turnWaits } from './waits';
+import { estimatedForMs, reserveWaits, turnWaits } from './waits';
 
 type Refused = Extract<BeginSigningResult, { outcome: 'refused' }>;
 
@@ -18,8 +18,11 @@ interface NotEstimated {
   reason: string;
 }
 
-/** How long the chain is asked again what an attempt would take, as a factor on the time without inclusion: some minutes. */
-const estimateFactor = 2;
+/** As `estimatedForMs`. A worker of an earlier release has waited longer where blocks are slow: hours on bitcoin. */
+function estimateMs(stuckAfterMs: number): number {
+  const [now, before] = [estimatedForMs(stuckAfterMs), 2 * stuckAfterMs];
+  return now === before || patched('estimate-within-minutes') ? now : before;
+}
 
 /** Asks the chain for fees and other facts, then begins signing: from then on the attempt counts as signed. */
 export function prepare(state: TransferState, kind: AttemptKind): Promise<Next> {
@@ -91,7 +94,7 @@ async function beginAttempt(
     const prepared = await prepareOrRefuse(state, attempt, kind);
     if (prepared === 'ended') return { next: 'lock' };
     if ('outcome' in prepared && prepared.outcome === 'not_estimated') {
-      estimatedUntil ??= Date.now() + estimateFactor * state.transfer.stuckAfterMs;
+      estimatedUntil ??= Date.now() + estimateMs(state.transfer.stuckAfterMs);
       if (Date.now() >= estimatedUntil) return parkForNow('not_estimated', prepared.reason, continueFromRows(state));
       const asksAgain = `**Asks ${state.transfer.chain} again what it costs**, for some minutes; then it is parked: ${runbook('not_estimated')}. Last answer: ${prepared.reason}`;
       state.progress.report('prepare', prepared.reason, attempt, asksAgain);

@@ -35,6 +35,9 @@ export function patienceMs(stuckAfterMs: number, refused?: 'price' | 'view' | 'u
   return refused === 'view' ? Math.min(stuckAfterMs, refusedForMs) : stuckAfterMs;
 }
 
+/** How long the chain is asked again what an attempt would take, while all that answer do not say; then operators are told. */
+export const estimatedForMs = (stuckAfterMs: number): number => Math.min(10 * minute, 2 * stuckAfterMs);
+
 /** Before what has parked a transfer for now is tried again: the nodes may be in order by then. */
 export const triedAgainMs = (stuckAfterMs: number): number => Math.min(10 * minute, 5 * stuckAfterMs);
 

@@ -21,11 +21,11 @@ const code = documents.flatMap((document) => [
   ...shellBlocks(document).map((block) => block.code),
   ...inlineCommands(document, ['docker', 'gateway', 'openssl', 'cp', 'node']),
 ]);
-/** The first part of each path: a file, or a folder with all that is in it. `$at` and `$0` are files within a container. */
+/** The first part of each path: a file, or a folder with all that is in it. `$at` and `$0` are files within a container, `$next` is one of a machine. */
 const written = new Set(
   code
     .flatMap((text) => ways.flatMap((way) => [...text.matchAll(way)].map(([, file = '']) => file)))
-    .filter((file) => file !== '$at' && file !== '$0')
+    .filter((file) => !['$at', '$0', '$next'].includes(file))
     .map((file) => file.replace(/\$\{?\w+\}?/g, 'x').replace(/\/.*$/, '')),
 );
 

@@ -184,8 +184,14 @@ const onOneMachine = (name: string): Loaded => compose.services[name] as unknown
         for (const [, act = '', rest = ''] of commandsOf(label).matchAll(/docker compose (run|up|stop|exec) (.*)$/gm)) {
           const words = rest.split(' ').filter((word) => !word.startsWith('-'));
           const named = ['run', 'exec'].includes(act) ? words.slice(0, 1) : words;
-          const loop = /for \w+ in (.*);/.exec(commandsOf(label))?.[1]?.split(' ') ?? [];
-          for (const name of named.flatMap((word) => (word.startsWith('"$') ? loop : [word])))
+          // of a loop, or one that is set
+          const valuesOf = (variable: string): string[] =>
+            new RegExp(`(?:for ${variable} in (.*);| ${variable}=(\\S+))`)
+              .exec(commandsOf(label))
+              ?.slice(1)
+              .join('')
+              .split(' ') ?? [];
+          for (const name of named.flatMap((word) => (word.startsWith('"$') ? valuesOf(word.slice(2, -1)) : [word])))
             expect([label, name, name in services]).toEqual([label, name, true]);
         }
     };

@@ -2,7 +2,7 @@ import { loadRegistry } from '../../../src/chains/registry';
 import { getChains } from '../../../src/chains/registry/data';
 import type { GatewayEnvironment } from '../../../src/chains/types';
 import { PollBackoff } from '../../../workflows/transfer/poll-backoff';
-import { patienceMs, reserveWaits } from '../../../workflows/transfer/waits';
+import { estimatedForMs, patienceMs, reserveWaits } from '../../../workflows/transfer/waits';
 
 const minute = 60_000;
 
@@ -37,6 +37,11 @@ test('what no node takes for a passing reason is an operator’s after ten minut
   ]);
   expect(patienceMs(30_000, 'view')).toBe(30_000);
   expect(patienceMs(30_000, 'unknown')).toBe(30_000);
+});
+
+test('a chain that does not say what an attempt would take is asked for minutes, also where a block takes as long', () => {
+  const { stuckAfterMs } = loadRegistry('production', ['bitcoin']).get('bitcoin');
+  expect([estimatedForMs(stuckAfterMs), estimatedForMs(30_000)]).toEqual([10 * minute, minute]);
 });
 
 describe.each<GatewayEnvironment>(['production', 'sandbox', 'local'])('on the chains of %s', (environment) => {
