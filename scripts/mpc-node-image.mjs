@@ -13,6 +13,8 @@ if (!target) throw new Error('usage: node scripts/mpc-node-image.mjs <folder>');
 /** Loaded by path at run time, so that no import shows them. */
 const loadedByPath = [
   'package.json',
+  // by src/chains/solana/paid/threads.ts, which a node has since it asks nodes of Solana too
+  'dist/src/chains/solana/paid/thread.js',
   'native/threshold/worker.cjs',
   'native/threshold/verify.cjs',
   'native/threshold/wasm',
