@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { shellBlocks } from '../documents/shell-blocks';
 import { CountedPrograms } from './counted-programs';
+import { commandsOf, folders } from './machines';
 
 /**
  * The code of docs/deployment.md that replaces passwords, where one of its commands fails; `npm run test:deploy` runs it as a whole. The programs on
@@ -16,11 +17,12 @@ let count = 0;
 beforeEach(() => {
   root = mkdtempSync(path.join(tmpdir(), 'passwords-'));
   counted = new CountedPrograms(root, { docker: engine, psql }, programs);
-  const old = { superuser: secret(), worker: secret(), temporal: secret() };
+  const old = { superuser: secret(), worker: secret(), temporal: secret(), node: secret() };
   for (const [name, content] of Object.entries({
     'server/postgres': old.superuser,
     'server/gateway_worker_login': old.worker,
     'server/temporal': old.temporal,
+    'server/gateway_mpc_1': old.node,
     'secrets/postgres/password': old.superuser,
     'secrets/databases/superuser_password': old.superuser,
     'secrets/databases/superuser_url': `postgres://postgres:${old.superuser}@postgres:5432/postgres`,
@@ -30,6 +32,9 @@ beforeEach(() => {
     'secrets/temporal/database_password': old.temporal,
     'secrets/temporal-schema/password': old.temporal,
     'secrets/databases/temporal_password': old.temporal,
+    // of a node's machine, whose other files are not read here
+    'secrets/mpc-node/database_url': nodeUrl(old.node),
+    'secrets/postgres/database_password': old.node,
   })) {
     mkdirSync(path.dirname(inRoot(name)), { recursive: true });
     writeFileSync(inRoot(name), `${content}\n`, { mode: 0o600 });
@@ -42,6 +47,7 @@ const inRoot = (...names: string[]) => path.join(root, ...names);
 const read = (name: string) => readFileSync(inRoot(name), 'utf8').trimEnd();
 const secret = () => `${String((count += 1)).padStart(4, '0')}abcdef0123456789abcdef0123456789abcdef012345`;
 const workerUrl = (password: string) => `postgres://gateway_worker_login:${password}@postgres:5432/gateway?sslmode=verify-full`;
+const nodeUrl = (password: string) => `postgres://gateway_mpc_1:${password}@postgres:5432/gateway_mpc_1`;
 const serverYaml = (password: string) =>
   [
     'log: { level: warn }',
@@ -58,7 +64,7 @@ const psql = `#!/bin/bash
 [ "$PGPASSWORD" = "$(< "$ROOT/server/postgres")" ] || exit 2
 input=$(/bin/cat)
 [ -n "$input" ] || exit 0
-wanted="set log_min_error_statement = panic; alter role ([a-z_]+) password '([a-z0-9]{48})'"
+wanted="set log_min_error_statement = panic; alter role ([a-z_1]+) password '([a-z0-9]{48})'"
 [[ $input =~ ^\\ *$wanted$ ]] || { echo "not known: $input" >&2; exit 3; }
 echo "\${BASH_REMATCH[2]}" > "$ROOT/server/\${BASH_REMATCH[1]}"
 `;
@@ -75,10 +81,13 @@ case $* in
     exec /bin/sh -euc "\${10//\\/secrets/$ROOT/secrets}" "\${@:11}" ;;
   'compose run --rm --no-deps -T setup')
     same postgres/password databases/superuser_password; same worker/database_url databases/worker_url ;;
-  'compose run --rm --no-deps databases')
+  'compose run --rm --no-deps databases' | 'compose run --rm --no-deps -T databases')
     url_of postgres databases/superuser_url; url_of gateway_worker_login databases/worker_url
-    logs_in temporal "$(< "$ROOT/secrets/databases/temporal_password")" ;;
-  'compose restart '*) ;;
+    logs_in temporal "$(< "$ROOT/secrets/databases/temporal_password")"
+    # the one of a node's machine
+    logs_in postgres "$(< "$ROOT/secrets/postgres/password")"; url_of gateway_mpc_1 mpc-node/database_url
+    logs_in gateway_mpc_1 "$(< "$ROOT/secrets/postgres/database_password")" ;;
+  'compose restart '* | 'compose up -d --no-deps --wait --force-recreate '*) ;;
   *) echo "not known: $*" >&2; exit 1 ;;
 esac
 `;
@@ -88,9 +97,20 @@ esac
  * @returns what the code printed for people when it failed; null when it ended well
  */
 function run(section: string, { failing = 0, hasFullDisk = false } = {}): string | null {
+  const onMachines = ofMachines[section as keyof typeof ofMachines];
   const [block] = shellBlocks('docs/deployment.md').filter((it) => it.section === section);
-  return counted.run(block?.code ?? 'exit 1', inRoot('checkout'), { failing, env: { FULL_DISK: hasFullDisk ? '1' : '' } });
+  const code = onMachines === undefined ? block?.code : `${commandsOf('machinefile')}\n${commandsOf(onMachines)}`;
+  const here = (code ?? 'exit 1').replaceAll(folders.secrets, inRoot('secrets'));
+  return counted.run(here, inRoot('checkout'), { failing, env: { FULL_DISK: hasFullDisk ? '1' : '' } });
 }
+
+/** Each file is on the machine, and written there. */
+const ofMachines = {
+  'several machines: a login of a node': 'nodelogin',
+  'several machines: a login of the gateway': 'gatewaylogin',
+  'several machines: the superuser': 'superuser',
+  'several machines: Temporal': 'temporalpassword',
+} as const;
 
 const places = {
   "The password of Temporal's databases": {
@@ -110,12 +130,23 @@ const places = {
       file.endsWith('url') ? `postgres://postgres:${password}@postgres:5432/postgres` : password,
   },
 };
-type Section = keyof typeof places;
-const sections = Object.keys(places) as Section[];
+const machinePlaces = {
+  'several machines: a login of a node': {
+    login: 'gateway_mpc_1',
+    files: ['mpc-node/database_url', 'postgres/database_password'],
+    has: (password: string, file: string) => (file.endsWith('url') ? nodeUrl(password) : password),
+  },
+  'several machines: a login of the gateway': places['Another database password'],
+  'several machines: the superuser': places["The password of Postgres' superuser"],
+  'several machines: Temporal': places["The password of Temporal's databases"],
+} satisfies Record<keyof typeof ofMachines, unknown>;
+const all = { ...places, ...machinePlaces };
+type Section = keyof typeof all;
+const sections = Object.keys(places) as (keyof typeof places)[];
 
 /** Server and files have one new password, and nothing else is left. */
 function expectReplaced(section: Section, before: string): void {
-  const { login, files, has } = places[section];
+  const { login, files, has } = all[section];
   const password = read(`server/${login}`);
   expect([password === before, password]).toEqual([false, expect.stringMatching(/^[0-9a-f]{48}$/)]);
   for (const file of files) {
@@ -126,8 +157,8 @@ function expectReplaced(section: Section, before: string): void {
   expect([...readdirSync(inRoot('checkout')), ...left]).toEqual([]);
 }
 
-describe.each(sections)('%s', (section) => {
-  const { login, files } = places[section];
+describe.each(Object.keys(all) as Section[])('%s', (section) => {
+  const { login, files } = all[section];
 
   it('is replaced, and repeated wherever a command has failed', () => {
     const first = read(`server/${login}`);
@@ -155,15 +186,6 @@ describe.each(sections)('%s', (section) => {
     expect(words.match(/[0-9a-f]{48}/g)).toBe(null);
   });
 
-  it('leaves the files as they are on a full disk', () => {
-    const contents = () => files.map((file) => read(`secrets/${file}`));
-    const [before, password] = [contents(), read(`server/${login}`)];
-    expect(run(section, { hasFullDisk: true })).not.toBe(null);
-    expect(contents()).toEqual(before);
-    expect(run(section)).toBe(null);
-    expectReplaced(section, password);
-  });
-
   const [damaged = ''] = files.filter((file) => /url$|yaml$/.test(file));
   it.each(['', 'postgres://postgres:0123'])(
     `changes nothing of a ${damaged} of which '%s' is left, and goes on once it is restored`,
@@ -179,4 +201,18 @@ describe.each(sections)('%s', (section) => {
       expectReplaced(section, password);
     },
   );
+});
+
+// on several machines the shell writes by itself, beside what it has to replace
+describe.each(sections)('%s', (section) => {
+  const { login, files } = places[section];
+
+  it('leaves the files as they are on a full disk', () => {
+    const contents = () => files.map((file) => read(`secrets/${file}`));
+    const [before, password] = [contents(), read(`server/${login}`)];
+    expect(run(section, { hasFullDisk: true })).not.toBe(null);
+    expect(contents()).toEqual(before);
+    expect(run(section)).toBe(null);
+    expectReplaced(section, password);
+  });
 });
