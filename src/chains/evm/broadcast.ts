@@ -80,8 +80,8 @@ const rejections: readonly Rejection[] = [
   },
   { pattern: /\bintrinsic ?gas ?(too ?low|exceeds gas limit)/i, reason: 'gas limit refused' },
   {
-    // by the last block that it has seen, or by what its operator allows (Nethermind, Reth)
-    pattern: /exceeds (block|max transaction) gas limit|^gaslimitexceeded|^transaction gas limit too high/i,
+    // by the last block that it has seen (Anvil calls that intrinsic), or by what its operator allows (Nethermind, Reth)
+    pattern: /exceeds (block|max transaction) gas limit|^gaslimitexceeded|^(transaction gas limit|intrinsic gas) too high/i,
     reason: 'gas limit refused',
     isOfNode: true,
   },

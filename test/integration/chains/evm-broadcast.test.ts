@@ -108,6 +108,7 @@ describe.each([
   'Transaction gas limit exceeds block gas limit',
   'GasLimitExceeded, Gas limit: 100, gas limit of rejected tx: 150',
   'transaction gas limit too high (cap: 16777216, tx: 21000000)',
+  'intrinsic gas too high -- tx.gas_limit > env.block.gas_limit',
   'exceeds max transaction gas limit',
   // a proxy says it of its own address or of a signed request too
   'invalid chain ID',

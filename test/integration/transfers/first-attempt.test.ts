@@ -68,6 +68,30 @@ test('a chain that does not say what it would take, in words that nobody knows: 
   await record(txId, 'transfer-confirmed-not-estimated');
 });
 
+test('the same where blocks are slow: it goes on once the chain says it', async () => {
+  let asked = 0;
+  const stuckAfterMs = 60 * 60_000;
+  await served.serve({
+    ledger: {
+      adoptHold: async (input) => {
+        const adopted = await fixture.ledger.adoptHold(input);
+        return adopted.outcome === 'held' ? { ...adopted, transfer: { ...adopted.transfer, stuckAfterMs } } : adopted;
+      },
+    },
+    chain: {
+      prepareAttempt: (input) => {
+        asked += 1;
+        if (asked < 3) throw new GatewayError('not_estimated', 'The nodes could not estimate it (code -32000)');
+        return fixture.onChain.prepareAttempt(input);
+      },
+    },
+  });
+  const txId = await served.submit();
+  await served.ends(txId, 'CONFIRMED');
+  await handleOf(txId).result();
+  await record(txId, 'transfer-confirmed-estimated-later');
+});
+
 test('an approval that the client has come to require: it is waited for, and signing begins once it is not required any more', async () => {
   let isRequired = false;
   await served.serve({

@@ -54,6 +54,14 @@ export const confirmed = {
     'prepareAttempt first: done',
     ...settled,
   ],
+  'transfer-confirmed-estimated-later': [
+    'prepareAttempt first: failed',
+    'timer',
+    'prepareAttempt first: failed',
+    'timer',
+    'prepareAttempt first: done',
+    ...settled,
+  ],
 
   // refused or not included in time
   'transfer-confirmed-observation-outdated': ['parkTransfer: parked', 'signal chainObserved', 'update retry', ...settled],
