@@ -11,7 +11,7 @@ const requests = new Counter({
 
 const durations = new Histogram({
   name: 'gateway_rpc_request_duration_seconds',
-  help: 'Duration of calls of chain nodes, repetitions and the wait for their turn included, whatever their outcome',
+  help: 'Duration of calls of chain nodes, whatever their outcome; with repetitions, the wait for their turn, and on Solana the reading of large blocks',
   labelNames: ['chain', 'method'] as const,
   buckets: [0.005, 0.025, 0.1, 0.25, 1, 2.5, 10, 60],
   registers: [metrics],

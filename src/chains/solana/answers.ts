@@ -132,7 +132,13 @@ export function readMovedBlock(slot: number, answer: JsonValue): MovedBlock {
 }
 
 /** Of every account in a block: a property that is missing says as much as a look at what the value is. */
-const readKey = (key: JsonValue): string => readText((key as JsonObject | null)?.pubkey);
+const readKey = (key: JsonValue): string => assertShort(readText((key as JsonObject | null)?.pubkey));
+
+/** No address in Base58 is longer than 44 letters. Payments repeat it, and each repetition is copied on its way to another thread. */
+function assertShort(address: string): string {
+  if (address.length > 44) throw new Error('the answer has no address where it should');
+  return address;
+}
 
 /** Base58 of 64 bytes, as far as its letters and its length show it. */
 const signature = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/;
@@ -173,7 +179,7 @@ function readTokenBalance(value: JsonValue): TokenBalance {
   const { accountIndex, mint, owner, uiTokenAmount } = readObject(value);
   const amount = readText(readObject(uiTokenAmount).amount);
   if (!/^\d{1,20}$/.test(amount)) throw new Error('the answer has no amount where it should');
-  const shownOwner = typeof owner === 'string' ? owner : null;
+  const shownOwner = typeof owner === 'string' ? assertShort(owner) : null;
   return { account: readNumber(accountIndex), mint: readText(mint), owner: shownOwner, amount: BigInt(amount) };
 }
 

@@ -160,6 +160,17 @@ describe('a block that a thread reads is the one that is read directly', () => {
     ['another signature', withTransaction({ signatures: ['x'] }), { message: 'a transaction has no signature or no account' }],
     ['no account', withTransaction({ accountKeys: [] }), { message: 'a transaction has no signature or no account' }],
     ['a key that is none', withTransaction({ accountKeys: [null] }), { message: 'the answer has no text where it should' }],
+    // payments repeat it: a thread would pass on many times what the answer has
+    [
+      'a key that is longer than an address',
+      withTransaction({ accountKeys: [{ pubkey: 'x'.repeat(45) }, { pubkey: name(4) }] }),
+      { message: 'the answer has no address where it should' },
+    ],
+    [
+      'an owner that is longer than an address',
+      withMeta({ postTokenBalances: [token({ owner: 'x'.repeat(45) })] }),
+      { message: 'the answer has no address where it should' },
+    ],
     [
       'too few balances',
       withMeta({ preBalances: [1] }),
@@ -215,22 +226,22 @@ describe('a thread that fails', () => {
   };
   const good = response({ ...header, transactions: [transaction] });
   const read = (pool: BlockThreads, text = good) => pool.read(toBytes(text), asked);
-  const failed = new NoAnswer('the thread that read the response has failed');
+  const failed = (reason: string) => new NoAnswer(`the thread that read the response has failed: ${reason}`);
   const late = new NoAnswer('the response was not read in time');
   const expectReads = async (pool: BlockThreads) => expect((await read(pool))?.payments).toHaveLength(1);
 
   it.each([
-    ['an error', onMessage('throw new Error("x")')],
-    ['an end', onMessage('process.exit(0)')],
-    ['an error at its start', fault('throw new Error("x")')],
-    ['a file that is not there', path.join(folder, 'none.cjs')],
+    ['an error', onMessage('throw new TypeError("x")'), 'TypeError'],
+    ['an end', onMessage('process.exit(0)'), 'it has ended'],
+    ['an error at its start', fault('throw new Error("x")'), 'Error'],
+    ['a file that is not there', path.join(folder, 'none.cjs'), 'MODULE_NOT_FOUND'],
     // small objects: where V8's own code finds no room, the whole process ends
-    ['more memory than it may have', onMessage('let all; for (;;) all = { all, list: [1, 2] };')],
-  ])('%s: there is no answer, and the next one is read', async (_, file) => {
+    ['more memory than it may have', onMessage('let all; for (;;) all = { all, list: [1, 2] };'), 'ERR_WORKER_OUT_OF_MEMORY'],
+  ])('%s: there is no answer, and the next one is read', async (_, file, reason) => {
     const pool = failingOnce(file);
     const first = read(pool);
     const [second, third] = [read(pool), read(pool)];
-    await expect(first).rejects.toThrow(failed);
+    await expect(first).rejects.toThrow(failed(reason));
     await expect(first).rejects.toBeInstanceOf(NoAnswer);
     expect(await second).toEqual(await third);
     await expectReads(pool);
@@ -239,7 +250,9 @@ describe('a thread that fails', () => {
   it('an error of a node that no thread can pass on', async () => {
     const pool = new BlockThreads(limits);
     const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
-    await expect(read(pool, `{"id":1,"error":{"code":-32007,"data":${deep}}}`)).rejects.toThrow(failed);
+    await expect(read(pool, `{"id":1,"error":{"code":-32007,"data":${deep}}}`)).rejects.toThrow(
+      /^the thread that read the response has failed: /,
+    );
     await expectReads(pool);
   });
 
@@ -276,7 +289,10 @@ describe('a thread that fails', () => {
       if (started === 1) throw new Error('no file');
       return new Worker(compiled);
     });
-    await expect(read(pool)).rejects.toThrow('no file');
+    const notStarted = new NoAnswer('no thread to read the response could be started: no file');
+    const thrown = await read(pool).catch((error: unknown) => error);
+    expect(thrown).toBeInstanceOf(NoAnswer);
+    expect(thrown).toEqual(notStarted);
     await expectReads(pool);
   });
 });

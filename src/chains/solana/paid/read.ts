@@ -28,6 +28,9 @@ export interface Asked {
   mints: readonly string[];
 }
 
+/** A node shows some 200 bytes of each: the longest response that is read has fewer. Each takes some 1 KB on its way to another thread. */
+const maxPayments = 400_000;
+
 /**
  * The response of a node to getBlock with `transactionDetails: accounts`; null: the node says that there is no such block.
  * @throws NoAnswer for what is no JSON, RpcError for a refusal of the node, Error for every other answer that is not as it should be. Their
@@ -37,11 +40,9 @@ export function readPaidBlock(bytes: Buffer, { slot, mints }: Asked): PaidBlock 
   const answer = readResult(parseJson(bytes));
   if (answer === null) return null;
   const { transactions, ...header } = readMovedBlock(slot, answer);
-  return {
-    ...header,
-    transactions: transactions.map(({ id, payer, signers }) => ({ id, payer, signers })),
-    payments: transactions.filter(({ success }) => success).flatMap((it) => [...toCoins(it), ...toTokens(mints, it)]),
-  };
+  const payments = transactions.filter(({ success }) => success).flatMap((it) => [...toCoins(it), ...toTokens(mints, it)]);
+  if (payments.length > maxPayments) throw new Error('the answer has more payments than a block can show');
+  return { ...header, transactions: transactions.map(({ id, payer, signers }) => ({ id, payer, signers })), payments };
 }
 
 /** Whoever has more SOL than before, by whatever instruction: the position is that of the account in the transaction. */
