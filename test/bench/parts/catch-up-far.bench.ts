@@ -79,7 +79,6 @@ async function measure(
       ...(await more()),
     })}\n`,
   );
-  expect(factor(blocks, ms)).toBeGreaterThanOrEqual(20);
 }
 
 const post = async (url: string, body: object): Promise<unknown> =>

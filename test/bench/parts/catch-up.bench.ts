@@ -1,3 +1,4 @@
+import { loadavg } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { HDKey } from '@scure/bip32';
 import { parseEther } from 'viem';
@@ -134,29 +135,21 @@ test.each(loads)(
     };
 
     if (runs.some(({ node }) => node === 'recorded')) await follow({ node: 'recorded', awayMs: 0, prepares: some });
-    const found: [Run, Record<string, number>][] = [];
     for (const run of runs) {
       const { seconds, factors, took, alone, asked, processMs, postgresMs } = await follow(run);
-      found.push([run, factors]);
       process.stdout.write(
         `${JSON.stringify({
           ...{ bench: 'catch up', blocks, full: fullBlocks, transactions_a_full_block: perBlock, deposit_every: depositEvery },
           ...{ node: run.node, away_ms: run.awayMs, seconds: round(seconds), blocks_per_second: round(blocks / seconds) },
           times_real_time: factors,
           ...{ prepares: run.prepares, prepare_ms: percentiles(took), prepare_ms_without_scan: percentiles(alone) },
-          ...{ prepares_per_second: round(took.length / seconds) },
+          ...{ prepares_per_second: round(took.length / seconds), load: round(loadavg()[0] as number) },
           // the second one with what transfers ask, too
           cpu_ms_a_block: { postgres: round(postgresMs / blocks), this_process: round(processMs / blocks) },
           ...(run.node === 'recorded' && { asked: { ...asked, processor_ms: round(asked.processor_ms) } }),
         })}\n`,
       );
       if (run.node === 'recorded') expect(asked.missed).toBe(0);
-    }
-    for (const [{ node, prepares }, factors] of found) {
-      const slow = emptyBlocks > 0 || (node === 'recorded' && prepares === some) ? ['ethereum', 'polygon', 'base'] : [];
-      // with twenty deposits in each block of bsc it needs a quiet machine
-      const fast = node === 'recorded' && depositEvery === 100 ? ['avalanche', 'bsc'] : [];
-      for (const name of [...slow, ...fast]) expect([node, name, (factors[name] as number) >= 20]).toEqual([node, name, true]);
     }
   },
   900_000,
