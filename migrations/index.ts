@@ -79,6 +79,7 @@ import { PreviousSecrets0101 } from './0101-previous-secrets';
 import { ExecutedTwice0102 } from './0102-executed-twice';
 import { MadeWithdrawals0103 } from './0103-made-withdrawals';
 import { MarkMadeWithdrawals0104 } from './0104-mark-made-withdrawals';
+import { ListsByChain0105 } from './0105-lists-by-chain';
 import { PooledKeys0070 } from './0070-pooled-keys';
 
 /** In this order. A released migration is never edited: a change is a new file. */
@@ -165,4 +166,5 @@ export const migrations = [
   ExecutedTwice0102,
   MadeWithdrawals0103,
   MarkMadeWithdrawals0104,
+  ListsByChain0105,
 ];

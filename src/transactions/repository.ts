@@ -68,7 +68,7 @@ export class TransactionRepository {
   async list(clientId: string, filter: TransactionFilter, page: TransactionPage): Promise<ListedPart> {
     // an id that cannot exist finds nothing, like an unknown one
     if ([filter.walletId, filter.accountId, filter.retryOf].some((id) => id !== undefined && !isUuid(id))) return nothingListed;
-    if (page.after === undefined && isTotalKept(filter)) return this.listByTotal(clientId, filter, page);
+    if (isTotalKept(filter)) return this.listByTotal(clientId, filter, page);
     const { limit, offset, after } = page;
     const where = toWhere(clientId, filter);
     // no address of such a form, no row
@@ -77,16 +77,20 @@ export class TransactionRepository {
     const hasMore = rows.length > limit;
     const isWhole = after === undefined && offset === 0 && !hasMore;
     // one after the other: what few rows match may read many, and a client must not hold two connections for it
-    const total = isWhole
-      ? { total: rows.length, isExact: true }
-      : await (isTotalKept(filter) ? this.total(clientId, filter) : this.count(where));
+    const total = isWhole ? { total: rows.length, isExact: true } : await this.count(where);
     return { rows: rows.slice(0, limit), named, ...total, hasMore };
   }
 
-  private async listByTotal(clientId: string, filter: TransactionFilter, page: LimitOffset): Promise<ListedPart> {
+  private async listByTotal(clientId: string, filter: TransactionFilter, page: TransactionPage): Promise<ListedPart> {
     const where = toKeptWhere(clientId, filter);
     const counted = await this.countedRows(clientId, filter);
     if (!counted) return nothingListed;
+    const { limit, offset, after } = page;
+    if (after !== undefined) {
+      const part = { order: 'desc', limit: limit + 1, offset } as const;
+      const { rows, ...rest } = await findCounted(this.manager, { ...where, after }, part, counted);
+      return { ...rest, rows: rows.slice(0, limit), isExact: true, hasMore: rows.length > limit };
+    }
     const reader: CountedReader<Shown<ListedRow>> = {
       total: () => countListed(this.manager, counted),
       readCounted: (part) => findCounted(this.manager, where, part, counted),
@@ -94,7 +98,7 @@ export class TransactionRepository {
       nothing: nothingShown,
     };
     const part = await readFromNearerEnd(reader, page);
-    return { ...part, isExact: true, hasMore: part.total > page.offset + page.limit };
+    return { ...part, isExact: true, hasMore: part.total > offset + limit };
   }
 
   private async count(where: ListWhere): Promise<ListTotal> {
@@ -102,11 +106,6 @@ export class TransactionRepository {
     const [row] = await this.manager.query<{ total: string }[]>(text, values);
     const counted = Number(row?.total ?? 0);
     return { total: Math.min(counted, countedAtMost), isExact: counted <= countedAtMost };
-  }
-
-  private async total(clientId: string, filter: TransactionFilter): Promise<ListTotal> {
-    const counted = await this.countedRows(clientId, filter);
-    return { total: counted ? await countListed(this.manager, counted) : 0, isExact: true };
   }
 
   /** Whose total counts what the filter matches; null: nothing matches. */

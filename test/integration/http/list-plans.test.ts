@@ -37,6 +37,10 @@ const others = 20_000;
 const all = `generate_series(1, ${many + others}) n`;
 const owner = `case when n <= ${many} then 1 else 2 + n % 10 end`;
 const walletOf = `case when n <= ${many} then 1 else n end`;
+/** Where nearly all transactions of the others are, client 1 has five. All that it has are of one account, whose address is one of every EVM chain. */
+const ofBase = 5;
+const accountOf = walletOf;
+const chainOf = `case when n % ${many / ofBase} = 1 or (n > ${many} and n % 10 > 0) then 'base' else 'ethereum' end`;
 
 const rows = [
   `insert into wallets (wallet_id, client_id, wallet_name, status, key_status, key_id, public_key, chain_code)
@@ -54,7 +58,7 @@ const rows = [
    select ledger_account_id, account_id, wallet_id, client_id from ledger_accounts where is_added`,
   `insert into transactions (tx_id, client_id, wallet_id, account_id, asset_id, chain, transaction_type, direction, is_held, is_signed, from_address, to_address, to_address_key,
      token_symbol, decimals, amount, status, tx_hash, position, block_number, block_hash, required_confirmations, ended_at)
-   select ${id('transaction', 'n')}, ${id('client', owner)}, ${id('wallet', walletOf)}, ${id('account', 'n')}, ${id('asset', '2 * n')}, 'ethereum',
+   select ${id('transaction', 'n')}, ${id('client', owner)}, ${id('wallet', walletOf)}, ${id('account', accountOf)}, ${id('asset', '2 * n')}, ${chainOf},
      'INBOUND', 'in', false, false, repeat('x', 42), repeat('y', 42), repeat('y', 42), 'ETH', 18, 1, 'CONFIRMED', lpad(n::text, 66, 'h'), '0', n,
      repeat('b', 66), 1, now() from ${all}`,
   // of a thousand one waits and ten have failed; at endpoint 2 none has
@@ -70,7 +74,7 @@ const rows = [
   `insert into list_totals (list, subject_id, chain, slot, client_id, total)
    select 'wallets', client_id, '', 0, client_id, count(*) from wallets group by client_id
    union all select 'accounts', subject, chain, 0, client_id, count(*) from accounts, unnest(array[client_id, wallet_id]) subject group by subject, chain, client_id
-   union all select 'transactions', subject, chain, 0, client_id, count(*) from transactions, unnest(array[client_id, wallet_id]) subject group by subject, chain, client_id`,
+   union all select 'transactions', subject, chain, 0, client_id, count(*) from transactions, unnest(array[client_id, wallet_id, account_id]) subject group by subject, chain, client_id`,
   // what the last ten seconds have changed is not added up
   `insert into list_counts (list, subject_id, part, change_id, counted)
    select 'deliveries', webhook_id, status, 0, count(*) from webhook_deliveries group by webhook_id, status
@@ -91,6 +95,7 @@ afterAll(() => testDatabase.drop());
 
 const client = idOf('client', 1);
 const wallet = idOf('wallet', 1);
+const account = idOf('account', 1);
 const at = (offset: number) => ({ limit: 10, offset });
 const wallets =
   (offset: number): Step =>
@@ -105,9 +110,9 @@ const assets =
   (_, database) =>
     new AssetRepository(database).list(client, accountId, at(offset));
 const transactions =
-  (filter: TransactionFilter, offset: number): Step =>
+  (filter: TransactionFilter, offset: number, after?: string): Step =>
   (_, database) =>
-    new TransactionRepository(database).list(client, filter, at(offset));
+    new TransactionRepository(database).list(client, filter, { ...at(offset), after });
 const deliveries =
   (endpoint: number, status: string | undefined, offset: number): Step =>
   (_, database) =>
@@ -131,7 +136,18 @@ test.each<[name: string, index: string, step: Step]>([
   ['their last page', 'transactions_by_client', transactions({}, many - 10)],
   ['a wallet’s transactions', 'transactions_by_wallet', transactions({ walletId: wallet }, 0)],
   ['their last page', 'transactions_by_wallet', transactions({ walletId: wallet }, many - 10)],
-  ['a client’s transactions of a chain', 'transactions_by_client', transactions({ chain: 'ethereum' }, 0)],
+  ['an account’s transactions', 'transactions_by_account', transactions({ accountId: account }, 0)],
+  ['their last page', 'transactions_by_account', transactions({ accountId: account }, many - 10)],
+  ...Object.entries({ client: {}, wallet: { walletId: wallet }, account: { accountId: account } }).flatMap(([name, filter]) => {
+    const few = { ...filter, chain: 'base' };
+    const most = { ...filter, chain: 'ethereum' };
+    return [
+      [`a ${name}: those on a chain where it has few and others many`, `transactions_by_${name}_and_chain`, transactions(few, 0)],
+      ['those after one', `transactions_by_${name}_and_chain`, transactions(few, 0, idOf('transaction', many / 2))],
+      [`a ${name}: those on the chain where nearly all are`, `transactions_by_${name}`, transactions(most, 0)],
+      ['their last page', `transactions_by_${name}`, transactions(most, many - ofBase - 10)],
+    ] satisfies [string, string, Step][];
+  }),
   ['an endpoint’s deliveries', 'webhook_deliveries_by_webhook', deliveries(1, undefined, 0)],
   ['their last page', 'webhook_deliveries_by_webhook', deliveries(1, undefined, many - 10)],
   ['those that were delivered', 'webhook_deliveries_by_', deliveries(1, 'delivered', 0)],

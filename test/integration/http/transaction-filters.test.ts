@@ -1,4 +1,5 @@
 import { recordDeposits } from '../../../src/deposits/record';
+import { newId } from '../../../src/platform/ids';
 import { buildDeposit, randomAddress } from '../../factories';
 import {
   buildFunded,
@@ -151,6 +152,23 @@ test('pages by number and by cursor have the same order, and a page’s next con
   const second = (await list('page=2&page_size=3')).body;
   expect(second.data.map((tx) => tx['tx_id'])).toEqual(expected.slice(3, 6));
   expect(await idsOf(`page_size=3&after=${String(second['next'])}`)).toEqual(expected.slice(6));
+});
+
+test('the pages of a wallet, an account or a chain by cursor: all of its own, and nothing for another client or another wallet', async () => {
+  await deposit(5);
+  const expected = await stored();
+  const { walletId, accountId } = funded.account;
+  const newest = 'after=ffffffff-ffff-7fff-bfff-ffffffffffff';
+  const nothing = { data: [], total: 0, total_is_exact: true, has_more: false, next: null };
+  for (const query of [`wallet_id=${walletId}`, `account_id=${accountId}`, `wallet_id=${walletId}&account_id=${accountId}`]) {
+    for (const filter of [query, `${query}&chain=ethereum`]) {
+      expect(await follow(`${filter}&page_size=3`)).toEqual(expected);
+      expect((await list(`${filter}&${newest}`)).body).toMatchObject({ total: 7, total_is_exact: true, has_more: false });
+      expect((await list(`${filter}&${newest}`, fixture.other)).body).toEqual(nothing);
+    }
+    expect((await list(`${query}&chain=base&${newest}`)).body).toEqual(nothing);
+  }
+  expect((await list(`wallet_id=${newId()}&account_id=${accountId}&${newest}`)).body).toEqual(nothing);
 });
 
 test('what is no cursor is refused, and so is a cursor with a page', async () => {

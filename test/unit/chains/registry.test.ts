@@ -81,13 +81,21 @@ describe.each(environments)('registry of %s', (environment) => {
     expect(chain.caip2).toMatch(/^eip155:[1-9]\d*$/);
     expect(chain.finalityDepth).toBeGreaterThan(chain.confirmations);
     expect(chain.confirmations).toBeGreaterThanOrEqual(1);
-    expect(chain.stuckAfterMs).toBeGreaterThan(chain.blockTimeMs * 2);
     expect(chain.maxNetworkFee).toBeGreaterThan(0n);
     expect(chain.native).toMatchObject({ decimals: 18, assetType: 'NATIVE', contract: null });
     if (environment === 'local') expect(chain.genesisHash).toBeNull();
     else expect(chain.genesisHash).toMatch(/^0x[0-9a-f]{64}$/);
     if (chain.explorerTx !== null) expect(chain.explorerTx).toMatch(/^https:\/\/.*\{hash\}$/);
   });
+
+  // a transfer waits for the follower's message no longer than `stuckAfterMs`, then asks the chain (workflows/transfer/confirm.ts): a block until
+  // one has it, its confirmations, and one until the follower has told of the last of them
+  it.each(chains)(
+    '$name: a transfer of the next block is confirmed by the follower’s message before it would ask the chain itself',
+    ({ stuckAfterMs, confirmations, blockTimeMs }) => {
+      expect(stuckAfterMs).toBeGreaterThan((confirmations + 2) * blockTimeMs);
+    },
+  );
 
   it.each(chains)('$name has tokens with valid, distinct contracts', (chain) => {
     const contracts = chain.tokens.map(({ contract }) => contract as string);
