@@ -98,7 +98,9 @@ async function beginAttempt(
       if (Date.now() >= estimatedUntil) return parkForNow('not_estimated', prepared.reason, continueFromRows(state));
       const asksAgain = `**Asks ${state.transfer.chain} again what it costs**, for some minutes; then it is parked: ${runbook('not_estimated')}. Last answer: ${prepared.reason}`;
       state.progress.report('prepare', prepared.reason, attempt, asksAgain);
-      await condition(() => state.isEnded, waitMs, { summary: 'then the chain is asked again' });
+      await condition(() => state.isEnded, Math.min(waitMs, estimatedUntil - Date.now()), {
+        summary: 'then the chain is asked again',
+      });
       continue;
     }
     if ('outcome' in prepared) return onRefused(prepared);

@@ -154,6 +154,9 @@ export function readExecuted(answer: JsonValue): Executed {
   return { ...foreign, ...readMeta(meta, foreign.keys.length) };
 }
 
+/** Instructions name an account by one byte. */
+const maxAccounts = 256;
+
 /** `accounts`: how many the transaction has. */
 function readMeta(
   meta: JsonValue | undefined,
@@ -163,9 +166,12 @@ function readMeta(
   const [before, after] = [readList(preBalances), readList(postBalances)];
   if (before.length !== accounts || after.length !== accounts)
     throw new Error('a transaction has another number of balances than of accounts');
+  if (accounts > maxAccounts) throw new Error('a transaction has more accounts than its format can name');
   const [tokensBefore, tokensAfter] = [preTokenBalances, postTokenBalances].map((list) =>
     list === undefined || list === null ? null : readList(list).map(readTokenBalance),
   ) as [TokenBalance[] | null, TokenBalance[] | null];
+  if ([tokensBefore, tokensAfter].some((list) => list !== null && list.length > accounts))
+    throw new Error('a transaction has more balances of tokens than accounts');
   // all that an account has would seem to be paid
   if ((tokensBefore === null) !== (tokensAfter === null)) throw new Error('a transaction has tokens on one side alone');
   return { success: err === null, before, after, tokensBefore: tokensBefore ?? [], tokensAfter: tokensAfter ?? [] };

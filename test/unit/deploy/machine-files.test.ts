@@ -190,7 +190,7 @@ const onOneMachine = (name: string): Loaded => compose.services[name] as unknown
               .exec(commandsOf(label))
               ?.slice(1)
               .join('')
-              .split(' ') ?? [];
+              .split(' ') ?? [variable];
           for (const name of named.flatMap((word) => (word.startsWith('"$') ? valuesOf(word.slice(2, -1)) : [word])))
             expect([label, name, name in services]).toEqual([label, name, true]);
         }

@@ -82,12 +82,15 @@ case $* in
   'compose run --rm --no-deps -T setup')
     same postgres/password databases/superuser_password; same worker/database_url databases/worker_url ;;
   'compose run --rm --no-deps databases' | 'compose run --rm --no-deps -T databases')
-    url_of postgres databases/superuser_url; url_of gateway_worker_login databases/worker_url
-    logs_in temporal "$(< "$ROOT/secrets/databases/temporal_password")"
-    # the one of a node's machine
-    logs_in postgres "$(< "$ROOT/secrets/postgres/password")"; url_of gateway_mpc_1 mpc-node/database_url
-    logs_in gateway_mpc_1 "$(< "$ROOT/secrets/postgres/database_password")" ;;
-  'compose restart '* | 'compose up -d --no-deps --wait --force-recreate '*) ;;
+    if [ -e "$ROOT/secrets/databases" ]; then
+      url_of postgres databases/superuser_url; url_of gateway_worker_login databases/worker_url
+      logs_in temporal "$(< "$ROOT/secrets/databases/temporal_password")"
+    else
+      # of a node's machine
+      logs_in postgres "$(< "$ROOT/secrets/postgres/password")"; url_of gateway_mpc_1 mpc-node/database_url
+      logs_in gateway_mpc_1 "$(< "$ROOT/secrets/postgres/database_password")"
+    fi ;;
+  'compose restart '* | 'compose up -d --no-deps --wait --force-recreate '*) echo "\${@: -1}" > "$ROOT/replaced" ;;
   *) echo "not known: $*" >&2; exit 1 ;;
 esac
 `;
@@ -98,18 +101,20 @@ esac
  */
 function run(section: string, { failing = 0, hasFullDisk = false } = {}): string | null {
   const onMachines = ofMachines[section as keyof typeof ofMachines];
+  if (onMachines) rmSync(inRoot('secrets', onMachines.isNode ? 'databases' : 'mpc-node'), { recursive: true, force: true });
   const [block] = shellBlocks('docs/deployment.md').filter((it) => it.section === section);
-  const code = onMachines === undefined ? block?.code : `${commandsOf('machinefile')}\n${commandsOf(onMachines)}`;
+  const code = onMachines === undefined ? block?.code : `${commandsOf('machinefile')}\n${commandsOf(onMachines.who)}`;
   const here = (code ?? 'exit 1').replaceAll(folders.secrets, inRoot('secrets'));
   return counted.run(here, inRoot('checkout'), { failing, env: { FULL_DISK: hasFullDisk ? '1' : '' } });
 }
 
-/** Each file is on the machine, and written there. */
+/** Each file is on the machine, and written there. `replaced`: the process that reads the new one. */
 const ofMachines = {
-  'several machines: a login of a node': 'nodelogin',
-  'several machines: a login of the gateway': 'gatewaylogin',
-  'several machines: the superuser': 'superuser',
-  'several machines: Temporal': 'temporalpassword',
+  'several machines: a login of a node': { who: 'nodelogin', isNode: true, replaced: 'mpc-node' },
+  'several machines: a login of the gateway': { who: 'gatewaylogin', isNode: false, replaced: 'worker' },
+  'several machines: the superuser of the gateway': { who: 'superuser', isNode: false, replaced: null },
+  'several machines: the superuser of a node': { who: 'superuser', isNode: true, replaced: null },
+  'several machines: Temporal': { who: 'temporalpassword', isNode: false, replaced: 'temporal' },
 } as const;
 
 const places = {
@@ -137,7 +142,12 @@ const machinePlaces = {
     has: (password: string, file: string) => (file.endsWith('url') ? nodeUrl(password) : password),
   },
   'several machines: a login of the gateway': places['Another database password'],
-  'several machines: the superuser': places["The password of Postgres' superuser"],
+  'several machines: the superuser of the gateway': places["The password of Postgres' superuser"],
+  'several machines: the superuser of a node': {
+    login: 'postgres',
+    files: ['postgres/password'],
+    has: (password: string) => password,
+  },
   'several machines: Temporal': places["The password of Temporal's databases"],
 } satisfies Record<keyof typeof ofMachines, unknown>;
 const all = { ...places, ...machinePlaces };
@@ -159,11 +169,13 @@ function expectReplaced(section: Section, before: string): void {
 
 describe.each(Object.keys(all) as Section[])('%s', (section) => {
   const { login, files } = all[section];
+  const onMachines = ofMachines[section as keyof typeof ofMachines];
 
   it('is replaced, and repeated wherever a command has failed', () => {
     const first = read(`server/${login}`);
     expect(run(section)).toBe(null);
     expectReplaced(section, first);
+    if (onMachines?.replaced) expect(read('replaced')).toBe(onMachines.replaced);
     const commands = counted.count;
     expect(commands).toBeGreaterThan(8);
     let passed = 0;
@@ -186,7 +198,8 @@ describe.each(Object.keys(all) as Section[])('%s', (section) => {
     expect(words.match(/[0-9a-f]{48}/g)).toBe(null);
   });
 
-  const [damaged = ''] = files.filter((file) => /url$|yaml$/.test(file));
+  const [damaged] = files.filter((file) => /url$|yaml$/.test(file));
+  if (damaged === undefined) return;
   it.each(['', 'postgres://postgres:0123'])(
     `changes nothing of a ${damaged} of which '%s' is left, and goes on once it is restored`,
     (rest) => {
@@ -195,6 +208,7 @@ describe.each(Object.keys(all) as Section[])('%s', (section) => {
       for (let time = 0; time < 2; time += 1) {
         expect(run(section)).toContain(`${damaged} has no password to replace`);
         expect(read(`secrets/${damaged}`)).toBe(rest);
+        if (onMachines) expect(read(`server/${login}`)).toBe(password);
       }
       writeFileSync(inRoot('secrets', damaged), `${whole}\n`);
       expect(run(section)).toBe(null);

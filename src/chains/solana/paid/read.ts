@@ -28,8 +28,8 @@ export interface Asked {
   mints: readonly string[];
 }
 
-/** A node shows some 200 bytes of each: the longest response that is read has fewer. Each takes some 1 KB on its way to another thread. */
-const maxPayments = 400_000;
+/** A node shows at least 120 bytes of each: the longest response that is read, of 64 MB, has fewer. Each takes some 300 bytes on its way to another thread. */
+const maxPayments = 600_000;
 
 /**
  * The response of a node to getBlock with `transactionDetails: accounts`; null: the node says that there is no such block.

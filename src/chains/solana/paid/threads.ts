@@ -47,6 +47,12 @@ function startWorker(): Worker {
   throw new Error(`${relative} was not found above ${__dirname}: the sources are not compiled`);
 }
 
+/** Of whatever a thread throws; its message may have a part of the answer. */
+function toReason(error: unknown): string {
+  const { code, name = 'it has thrown something' } = (error ?? {}) as Partial<NodeJS.ErrnoException>;
+  return typeof code === 'string' ? code : name;
+}
+
 /** Reads one answer at a time. Its errors end it. */
 class Thread {
   hasEnded = false;
@@ -56,7 +62,7 @@ class Thread {
     worker.on('message', (reply: Reply) => this.take()?.resolve(reply));
     worker.on('messageerror', () => this.fail('its result could not be passed on'));
     // without a listener it would end the process
-    worker.on('error', ({ name, code = name }: NodeJS.ErrnoException) => this.fail(code));
+    worker.on('error', (error: unknown) => this.fail(toReason(error)));
     worker.on('exit', () => {
       this.hasEnded = true;
       this.fail('it has ended');
