@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
-import { nodeIndexes } from '../../src/messages/nodes';
 import { LocalChainClient } from '../../dev/solana/stack';
+import { nodeIndexes } from '../../src/messages/nodes';
 import { attestKey } from '../../src/mpc/key-attestation';
 import { parseAmount } from '../../src/platform/money';
 import { gateway } from '../e2e/gateway';

@@ -1,9 +1,9 @@
 /** Threads that run protocol sessions, and the messages between them and the process (native/threshold/worker.cjs). */
-import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { NodeIndex } from '../../messages/nodes';
+import { findInstalled } from '../../platform/installed-file';
 import { ProtocolError, type ProtocolErrorCode } from './errors';
 
 /** What opens a session. */
@@ -29,15 +29,7 @@ export interface PoolOptions {
   niceness: number;
 }
 
-/** Searched upwards, since the sources and the compiled output are at different depths below the project root. */
-function threadFile(): string {
-  const relative = path.join('native', 'threshold', 'worker.cjs');
-  for (let folder = __dirname; folder !== path.dirname(folder); folder = path.dirname(folder)) {
-    const candidate = path.join(folder, relative);
-    if (existsSync(candidate)) return candidate;
-  }
-  throw new Error(`${relative} was not found above ${__dirname}: the installation is incomplete`);
-}
+const threadFile = (): string => findInstalled(path.join('native', 'threshold', 'worker.cjs'), __dirname);
 
 /** The committed module is the one that the threads will load. @throws Error naming the file that differs. */
 export function verifyModule(): void {

@@ -180,7 +180,7 @@ async function endExecutedTwice(
     return result;
   }
   const reason = toTwiceReason(inclusions, competing);
-  // one that waits for another attempt is tried twice a minute
+  // the follower has one that waits for another attempt tried again and again
   if (!isTold(transfer, reason)) alarmTwice(log, transfer, reason);
   const code = 'internal_error';
   await freezeHeld(manager, transfer);

@@ -108,15 +108,6 @@ function run(section: string, { failing = 0, hasFullDisk = false } = {}): string
   return counted.run(here, inRoot('checkout'), { failing, env: { FULL_DISK: hasFullDisk ? '1' : '' } });
 }
 
-/** Each file is on the machine, and written there. `replaced`: the process that reads the new one. */
-const ofMachines = {
-  'several machines: a login of a node': { who: 'nodelogin', isNode: true, replaced: 'mpc-node' },
-  'several machines: a login of the gateway': { who: 'gatewaylogin', isNode: false, replaced: 'worker' },
-  'several machines: the superuser of the gateway': { who: 'superuser', isNode: false, replaced: null },
-  'several machines: the superuser of a node': { who: 'superuser', isNode: true, replaced: null },
-  'several machines: Temporal': { who: 'temporalpassword', isNode: false, replaced: 'temporal' },
-} as const;
-
 const places = {
   "The password of Temporal's databases": {
     login: 'temporal',
@@ -135,22 +126,31 @@ const places = {
       file.endsWith('url') ? `postgres://postgres:${password}@postgres:5432/postgres` : password,
   },
 };
-const machinePlaces = {
+/** Each file is on the machine, and written there. `who`: the word after `sh`. `replaced`: the process that reads the new one. */
+const ofMachines = {
   'several machines: a login of a node': {
-    login: 'gateway_mpc_1',
+    ...{ who: 'nodelogin', isNode: true, replaced: 'mpc-node', login: 'gateway_mpc_1' },
     files: ['mpc-node/database_url', 'postgres/database_password'],
     has: (password: string, file: string) => (file.endsWith('url') ? nodeUrl(password) : password),
   },
-  'several machines: a login of the gateway': places['Another database password'],
-  'several machines: the superuser of the gateway': places["The password of Postgres' superuser"],
+  'several machines: a login of the gateway': {
+    ...places['Another database password'],
+    ...{ who: 'gatewaylogin', isNode: false, replaced: 'worker' },
+  },
+  'several machines: the superuser of the gateway': {
+    ...places["The password of Postgres' superuser"],
+    ...{ who: 'superuser', isNode: false, replaced: null },
+  },
   'several machines: the superuser of a node': {
-    login: 'postgres',
-    files: ['postgres/password'],
+    ...{ who: 'superuser', isNode: true, replaced: null, login: 'postgres', files: ['postgres/password'] },
     has: (password: string) => password,
   },
-  'several machines: Temporal': places["The password of Temporal's databases"],
-} satisfies Record<keyof typeof ofMachines, unknown>;
-const all = { ...places, ...machinePlaces };
+  'several machines: Temporal': {
+    ...places["The password of Temporal's databases"],
+    ...{ who: 'temporalpassword', isNode: false, replaced: 'temporal' },
+  },
+};
+const all = { ...places, ...ofMachines };
 type Section = keyof typeof all;
 const sections = Object.keys(places) as (keyof typeof places)[];
 

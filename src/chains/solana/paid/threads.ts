@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { findInstalled } from '../../../platform/installed-file';
 import { Semaphore } from '../../../platform/semaphore';
 import { within } from '../../../platform/within';
 import { NoAnswer } from '../../no-answer';
@@ -37,15 +37,12 @@ const usualLimits: Limits = {
  */
 const resourceLimits = { maxYoungGenerationSizeMb: 96 };
 
-/** Its file is searched upwards: threads run compiled files, also where tests run the sources. */
-function startWorker(): Worker {
-  const relative = path.join('dist', 'src', 'chains', 'solana', 'paid', 'thread.js');
-  for (let folder = __dirname; folder !== path.dirname(folder); folder = path.dirname(folder)) {
-    const candidate = path.join(folder, relative);
-    if (existsSync(candidate)) return new Worker(candidate, { name: 'solana-blocks', resourceLimits });
-  }
-  throw new Error(`${relative} was not found above ${__dirname}: the sources are not compiled`);
-}
+/** Threads run the compiled file, also where tests run the sources. */
+const startWorker = (): Worker =>
+  new Worker(findInstalled(path.join('dist', 'src', 'chains', 'solana', 'paid', 'thread.js'), __dirname), {
+    name: 'solana-blocks',
+    resourceLimits,
+  });
 
 /** Of whatever a thread throws; its message may have a part of the answer. */
 function toReason(error: unknown): string {
